@@ -1,0 +1,8 @@
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace spanloom::bindings {
+
+// One function per topic, each in a file of its own.
+
+}  // namespace spanloom::bindings

@@ -1,0 +1,3 @@
+#include "bindings.hpp"
+
+NB_MODULE(_native, m) { m.doc() = "spanloom's native core."; }

@@ -1,0 +1,173 @@
+"""Sentence and Document: tokens, their place in the text, columns, mentions.
+
+Coordinates: a ``Sentence`` counts its own tokens from 0, and its character ``spans`` are positions in its own ``text``.
+A ``Document`` counts tokens over all its sentences, and characters in its whole ``text``;
+``document.mentions`` are in document tokens, ``sentence.mentions`` in sentence tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from spanloom.corpus.mention import Mention, Part, Parts
+
+OwnFeatures = Sequence[Any]
+"""Per token: a list of strings, or a dict from string to number, string or bool (as CRFsuite users have)."""
+
+
+@dataclass(slots=True)
+class Sentence:
+    """One sentence: what the models work on.
+
+    Parameters
+    ----------
+    tokens
+        The words.
+    mentions
+        Gold or predicted mentions, in this sentence's token indices.
+    columns
+        Further values per token by name, e.g. ``{"pos": [...], "lemma": [...]}``; as long as ``tokens``.
+    text, spans
+        The sentence as it was written, and each token's half-open character range in it.
+        Left out, the text is the tokens joined by spaces.
+    features
+        The user's own features per token, used by templates that say ``own``.
+    meta
+        What the source says about the sentence, e.g. its ``sent_id``.
+    """
+
+    tokens: list[str]
+    mentions: list[Mention] = field(default_factory=list)
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    text: str = ""
+    spans: list[Part] = field(default_factory=list)
+    features: OwnFeatures | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.spans and self.tokens:
+            if not self.text:
+                self.text = " ".join(self.tokens)
+            self.spans = _find_spans(self.text, self.tokens)
+        if len(self.spans) != len(self.tokens):
+            raise ValueError(f"{len(self.tokens)} tokens but {len(self.spans)} character spans")
+        for name, values in self.columns.items():
+            if len(values) != len(self.tokens):
+                raise ValueError(f"column {name!r} has {len(values)} values for {len(self.tokens)} tokens")
+        if self.features is not None and len(self.features) != len(self.tokens):
+            raise ValueError(f"features are given for {len(self.features)} of {len(self.tokens)} tokens")
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def column(self, name: str) -> list[str]:
+        """Return the values of one column; ``"word"`` is the tokens themselves."""
+        return self.tokens if name == "word" else self.columns[name]
+
+    def with_mentions(self, mentions: list[Mention]) -> Sentence:
+        """Return a sentence that shares everything but the mentions."""
+        return Sentence(self.tokens, mentions, self.columns, self.text, self.spans, self.features, self.meta)
+
+    def chars(self, mention: Mention) -> Parts:
+        """Return the mention's character ranges in this sentence's text."""
+        return tuple((self.spans[s][0], self.spans[e - 1][1]) for s, e in mention.parts)
+
+    def surface(self, mention: Mention) -> str:
+        """Return the mention as written; parts are joined by ``" … "``."""
+        return " … ".join(self.text[s:e] for s, e in self.chars(mention))
+
+
+@dataclass(slots=True)
+class Document:
+    """A text with its sentences.
+
+    Parameters
+    ----------
+    sentences
+        In reading order.
+    id
+        Unique within a corpus.
+    text, starts
+        The whole text, and where in it each sentence's text begins. Left out, sentences are joined by newlines.
+    meta
+        What the source says about the document, e.g. its genre.
+    """
+
+    sentences: list[Sentence]
+    id: str = ""
+    text: str = ""
+    starts: list[int] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.starts and self.sentences:
+            if not self.text:
+                self.text = "\n".join(s.text for s in self.sentences)
+            self.starts = _find_starts(self.text, self.sentences)
+        if len(self.starts) != len(self.sentences):
+            raise ValueError(f"{len(self.sentences)} sentences but {len(self.starts)} starts")
+
+    def __len__(self) -> int:
+        """Return the number of tokens."""
+        return sum(map(len, self.sentences))
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return iter(self.sentences)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The words of all sentences."""
+        return [token for sentence in self.sentences for token in sentence.tokens]
+
+    @property
+    def spans(self) -> list[Part]:
+        """Every token's half-open character range in ``text``."""
+        return [
+            (s + start, e + start)
+            for start, sentence in zip(self.starts, self.sentences, strict=True)
+            for s, e in sentence.spans
+        ]
+
+    @property
+    def mentions(self) -> list[Mention]:
+        """The mentions of all sentences, in document token indices."""
+        shift, found = 0, []
+        for sentence in self.sentences:
+            found.extend(m.shifted(shift) if shift else m for m in sentence.mentions)
+            shift += len(sentence)
+        return found
+
+    def chars(self, mention: Mention) -> Parts:
+        """Return a document mention's character ranges in ``text``."""
+        spans = self.spans
+        return tuple((spans[s][0], spans[e - 1][1]) for s, e in mention.parts)
+
+    def surface(self, mention: Mention) -> str:
+        """Return a document mention as written; parts are joined by ``" … "``."""
+        return " … ".join(self.text[s:e] for s, e in self.chars(mention))
+
+
+def _find_spans(text: str, tokens: list[str]) -> list[Part]:
+    spans: list[Part] = []
+    at = 0
+    for i, token in enumerate(tokens):
+        start = text.find(token, at)
+        if start < 0:
+            raise ValueError(f"token {i} {token!r} does not occur in the text after character {at}")
+        at = start + len(token)
+        spans.append((start, at))
+    return spans
+
+
+def _find_starts(text: str, sentences: list[Sentence]) -> list[int]:
+    starts: list[int] = []
+    at = 0
+    for i, sentence in enumerate(sentences):
+        start = text.find(sentence.text, at)
+        if start < 0:
+            raise ValueError(f"the text of sentence {i} does not occur in the document after character {at}")
+        starts.append(start)
+        at = start + len(sentence.text)
+    return starts
