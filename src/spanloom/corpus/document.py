@@ -133,7 +133,8 @@ class Document:
     @property
     def mentions(self) -> list[Mention]:
         """The mentions of all sentences, in document token indices."""
-        shift, found = 0, []
+        shift = 0
+        found: list[Mention] = []
         for sentence in self.sentences:
             found.extend(m.shifted(shift) if shift else m for m in sentence.mentions)
             shift += len(sentence)

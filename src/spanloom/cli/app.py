@@ -1,0 +1,34 @@
+"""The list of commands, and what they all share: errors are one line on standard error, with exit code 2."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from spanloom.errors import SpanloomError
+
+app = typer.Typer(
+    name="spanloom",
+    help="Find mentions that nest, overlap, cross or break into parts.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def main() -> None:
+    """Run the command line and turn expected failures into one clear line."""
+    # Register commands here, one line each: app.command()(module.function).
+    try:
+        app()
+    except SpanloomError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _fail(message: str) -> None:
+    print(f"spanloom: {message}", file=sys.stderr)
+    sys.exit(2)
