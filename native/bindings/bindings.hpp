@@ -4,5 +4,6 @@
 namespace spanloom::bindings {
 
 // One function per topic, each in a file of its own.
+void bind_sparse(nanobind::module_& m);
 
 }  // namespace spanloom::bindings
