@@ -1,0 +1,5 @@
+"""Mentions drawn at their sentence in the terminal."""
+
+from spanloom.drawing.picture import draw, draw_pair, label_style
+
+__all__ = ["draw", "draw_pair", "label_style"]

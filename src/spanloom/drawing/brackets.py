@@ -1,0 +1,128 @@
+"""The brackets of one output line: their lines, where the caption goes, which row they take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from spanloom.drawing.line import Cells
+from spanloom.drawing.pens import Bracket, Pen
+
+Piece = tuple[int, str, str]
+"""The first cell in the output line, the text, and its style."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A mention as it is to be drawn: the cells of its parts on the endless line."""
+
+    parts: list[Cells]
+    caption: str
+    style: str
+
+    @property
+    def extent(self) -> Cells:
+        """From the first part to the last, with the gaps between."""
+        return self.parts[0][0], self.parts[-1][1]
+
+
+def stack(marks: Sequence[Mark], cut: Cells, width: int, pen: Pen, bracket: Bracket) -> list[list[Piece]]:
+    """Place the marks of one output line in rows, the nearest to the text first: short before long, none over another.
+
+    A bracket stands below every shorter one that it overlaps, so that inner mentions are nearer to the text.
+    """
+    rows: list[list[Piece]] = []
+    placed: list[tuple[_Fragment, int]] = []
+    shown = [mark for mark in marks if _meet(mark.extent, cut)]
+    for mark in sorted(shown, key=lambda m: (_size(m.extent), m.parts, m.caption)):
+        new = _fragment(mark, cut, width, pen, bracket)
+        row = max((r + 1 for old, r in placed if _meet(old.lines, new.lines)), default=0)
+        while any(r == row and _meet(old.taken, new.taken) for old, r in placed):
+            row += 1
+        if row == len(rows):
+            rows.append([])
+        rows[row].append(new.piece)
+        placed.append((new, row))
+    return [sorted(row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fragment:
+    """What one output line shows of a mention, in cells of that line."""
+
+    piece: Piece
+    # lines: from the first bracket to the last. taken: also a caption beside them, and the blank on its far side.
+    lines: Cells
+    taken: Cells
+
+
+def _fragment(mark: Mark, cut: Cells, width: int, pen: Pen, bracket: Bracket) -> _Fragment:
+    low, high = _within(mark.extent, cut)
+    solid = [_within(part, cut) for part in mark.parts if _meet(part, cut)]
+    canvas = [bracket.dots] * (high - low)
+    for start, end in solid:
+        canvas[start - low : end - low] = [bracket.line] * (end - start)
+    # A part has an end here if it was not cut off.
+    for start, end in mark.parts:
+        if end - start == 1 and _meet((start, end), cut):
+            canvas[start - cut[0] - low] = bracket.single
+            continue
+        if cut[0] <= start < cut[1]:
+            canvas[start - cut[0] - low] = bracket.left
+        if cut[0] < end <= cut[1]:
+            canvas[end - 1 - cut[0] - low] = bracket.right
+    lines = "".join(canvas)
+
+    # A caption leaves one cell of line or dots on either side, so that the ends and what they join stay visible.
+    edges = [low, *(edge for part in solid for edge in part), high]
+    part = max(((a + 1, b - 1) for a, b in solid), key=_size, default=(low, low))
+    gap = max(((a + 1, b - 1) for a, b in zip(edges[::2], edges[1::2], strict=True)), key=_size)
+    right, left = width - high - 1, low - 1
+    caption = mark.caption
+    length = cell_len(caption)
+    for room, blanks in ((part, 2), (gap, 2), (part, 0)):
+        if length + blanks <= _size(room):
+            return _Fragment((low, _inside(lines, low, room, caption), mark.style), (low, high), (low, high))
+    if length > max(right, left):
+        caption = _shorten(caption, max(_size(part), right, left), pen)
+        length = cell_len(caption)
+        if length <= _size(part):
+            return _Fragment((low, _inside(lines, low, part, caption), mark.style), (low, high), (low, high))
+    if length == 0:
+        return _Fragment((low, lines, mark.style), (low, high), (low, high))
+    if length <= right:
+        return _Fragment((low, f"{lines} {caption}", mark.style), (low, high), (low, high + length + 2))
+    begin = low - 1 - length
+    return _Fragment((begin, f"{caption} {lines}", mark.style), (low, high), (begin - 1, high))
+
+
+def _meet(a: Cells, b: Cells) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def _within(cells: Cells, cut: Cells) -> Cells:
+    """Return what falls in the cut, counted from its beginning."""
+    return max(cells[0], cut[0]) - cut[0], min(cells[1], cut[1]) - cut[0]
+
+
+def _size(cells: Cells) -> int:
+    return cells[1] - cells[0]
+
+
+def _inside(lines: str, low: int, room: Cells, caption: str) -> str:
+    """Put the caption in the middle of its room, with a blank on either side where there is space."""
+    if cell_len(caption) + 2 <= _size(room):
+        caption = f" {caption} "
+    length = cell_len(caption)
+    at = room[0] - low + (_size(room) - length) // 2
+    return lines[:at] + caption + lines[at + length :]
+
+
+def _shorten(caption: str, length: int, pen: Pen) -> str:
+    if length < 1:
+        return ""
+    while cell_len(caption) > length - 1:
+        caption = caption[:-1]
+    return caption + pen.ellipsis
