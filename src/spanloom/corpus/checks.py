@@ -1,0 +1,90 @@
+"""Decoded JSON, checked: every complaint names the field, its value and what is allowed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from spanloom.corpus.mention import Part, Parts
+
+
+class BadRecord(Exception):
+    """A record that cannot be read; readers add the place and hand it to the report."""
+
+    def __init__(self, message: str, kind: str = "schema") -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def decode(line: str) -> Any:
+    """Return the value of a JSON text; raises ``BadRecord`` for anything else, also NaN and half surrogate pairs."""
+    try:
+        value = json.loads(line, parse_constant=_no_constant)
+        if "\\u" in line:
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise BadRecord(f"not JSON: {error.msg} at column {error.colno}", "json") from None
+    except RecursionError:
+        raise BadRecord("not JSON that can be read: nested too deeply", "json") from None
+    except UnicodeEncodeError:
+        raise BadRecord("not Unicode text: half of a surrogate pair", "json") from None
+    except ValueError as error:
+        raise BadRecord(f"not JSON that can be read: {error}", "json") from None
+    return value
+
+
+def as_object(value: Any, what: str) -> dict[str, Any]:
+    """Return ``value`` if it is an object."""
+    if not isinstance(value, dict):
+        raise BadRecord(f"{what} must be an object, not {_short(value)}")
+    return value
+
+
+def as_list(value: Any, what: str) -> list[Any]:
+    """Return ``value`` if it is a list."""
+    if not isinstance(value, list):
+        raise BadRecord(f"{what} must be a list, not {_short(value)}")
+    return value
+
+
+def as_string(value: Any, what: str) -> str:
+    """Return ``value`` if it is a string."""
+    if not isinstance(value, str):
+        raise BadRecord(f"{what} must be a string, not {_short(value)}")
+    return value
+
+
+def as_int(value: Any, what: str) -> int:
+    """Return ``value`` if it is a whole number."""
+    if type(value) is not int:
+        raise BadRecord(f"{what} must be a whole number, not {_short(value)}")
+    return value
+
+
+def as_pair(value: Any, what: str) -> Part:
+    """Return two whole numbers."""
+    if not isinstance(value, list) or len(value) != 2 or any(type(x) is not int for x in value):
+        raise BadRecord(f"{what} must be [start, end], not {_short(value)}")
+    return (value[0], value[1])
+
+
+def as_range(value: Any, what: str, length: int, empty: bool = False) -> Part:
+    """Return a half-open range within 0 and ``length``; it may be empty only if ``empty``."""
+    start, end = as_pair(value, what)
+    if not (0 <= start <= end <= length and (empty or start < end)):
+        raise BadRecord(f"{what} must be a half-open range within 0 and {length}, not {start, end}")
+    return (start, end)
+
+
+def as_ranges(value: Any, what: str, length: int) -> Parts:
+    """Return a list of half-open ranges within 0 and ``length``."""
+    return tuple(as_range(pair, what, length) for pair in as_list(value, what))
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise BadRecord(f"not JSON: {name} is no JSON number", "json")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,1 @@
+"""One file per format: ``read(path, report, *, options)`` and ``write(docs, path, report, *, options)``."""

@@ -1,0 +1,320 @@
+"""Our own format: one JSON object per document and line. It holds everything that a document can have.
+
+======================  ==============================================================================================
+``id``                  string
+``text``                the text; without it, tokens are joined by spaces and sentences by newlines
+``tokens``              list of strings; without it, the text is tokenised and split into sentences by our own default
+``offsets``             ``[start, end]`` in ``text`` per token; without it, tokens are looked for from left to right
+``sentences``           ``[first, last]`` (half-open token range) per sentence, or an object with ``range`` and optional
+                        ``chars`` (the range of the sentence in ``text``) and ``meta``; without it, one sentence
+``columns``             name → one string per token (null throughout a sentence that has no such column)
+``features``            per token a list of strings, or an object from string to number, string or bool
+``mentions``            objects with ``label``; ``parts`` (half-open token ranges) or ``chars`` (half-open character
+                        ranges); optional ``prob`` and ``attributes`` (string → string)
+``meta``                object
+======================  ==============================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from spanloom.corpus.align import POLICIES, CharMention, align, split_at_edges
+from spanloom.corpus.assemble import assemble, cut_tokens, join_at
+from spanloom.corpus.checks import BadRecord, as_list, as_object, as_pair, as_range, as_ranges, as_string, decode
+from spanloom.corpus.document import Document
+from spanloom.corpus.lines import lines
+from spanloom.corpus.mention import Mention, Part
+from spanloom.corpus.reading import choice
+from spanloom.corpus.report import Report
+from spanloom.files import whole_file
+
+FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta")
+FOREIGN = {
+    "spans": "prodigy",
+    "entities": "doccano",
+    "label": "doccano",
+    "labels": "doccano",
+    "annotations": "labelstudio",
+}
+
+
+def read(path: str, report: Report, *, align: str = "strict", sentences: str = "given") -> Iterator[Document]:
+    """Yield the documents of a JSONL file.
+
+    Parameters
+    ----------
+    align
+        What to do with character mentions inside tokens: strict, expand, contract or split.
+    sentences
+        ``given``: a mention over a sentence break of the file is an error; ``join``: the break yields.
+    """
+    choice("align", align, POLICIES)
+    choice("sentences", sentences, ("given", "join"))
+    name = "standard input" if path == "-" else path
+    for number, line in lines(path, report):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            doc = parse(decode(line), report, where, align, sentences == "join")
+        except BadRecord as error:
+            report.broken(error.kind, where, str(error))
+        else:
+            yield doc
+
+
+def write(docs: Iterable[Document], path: str, report: Report) -> None:
+    """Write documents as JSONL."""
+    with whole_file(path) as out:
+        for doc in docs:
+            out.write(json.dumps(to_dict(doc), ensure_ascii=False, separators=(",", ":")))
+            out.write("\n")
+
+
+def parse(record: Any, report: Report, where: str, policy: str = "strict", join: bool = False) -> Document:
+    """Return the document of one decoded line."""
+    record = as_object(record, "the document")
+    for key in record:
+        if key not in FIELDS:
+            hint = f"; this looks like {FOREIGN[key]}: try {FOREIGN[key]}:FILE" if key in FOREIGN else ""
+            raise BadRecord(f"unknown field {key!r}; known are {', '.join(FIELDS)}, own data go into meta{hint}")
+    id = as_string(record.get("id", ""), "id")
+    where = f"{where} ({id})" if id else where
+    meta = as_object(record.get("meta", {}), "meta")
+    text = record.get("text")
+    if text is not None:
+        as_string(text, "text")
+    if "tokens" not in record:
+        raise BadRecord("a document needs tokens")
+
+    tokens = [as_string(token, f"token {i}") for i, token in enumerate(as_list(record["tokens"], "tokens"))]
+    if "" in tokens:
+        raise BadRecord(f"token {tokens.index('')} is empty")
+    ranges, chars, metas = _sentences(record.get("sentences"), len(tokens))
+    spans, text = _places(record.get("offsets"), text, tokens, ranges)
+    for k, given in enumerate(chars):
+        first, last = ranges[k]
+        if given is not None and not 0 <= given[0] <= given[1] <= len(text):
+            raise BadRecord(f"chars of sentence {k} {given} are not a range of a text of {len(text)} characters")
+        if given is not None and first < last and not (given[0] <= spans[first][0] and spans[last - 1][1] <= given[1]):
+            raise BadRecord(
+                f"chars of sentence {k} {given} do not cover its tokens {spans[first][0], spans[last - 1][1]}"
+            )
+    columns = _columns(record.get("columns", {}), len(tokens))
+    features = record.get("features")
+    if features is not None and len(as_list(features, "features")) != len(tokens):
+        raise BadRecord(f"features are given for {len(features)} of {len(tokens)} tokens")
+    by_parts, by_chars = _mentions(record.get("mentions", []), len(tokens), where)
+    words: list[str] | None = tokens
+    if by_chars and policy == "split" and (cuts := split_at_edges(spans, by_chars)):
+        pieces = cut_tokens(spans, cuts)
+        firsts = [0]
+        for own, _ in pieces:
+            firsts.append(firsts[-1] + len(own))
+        source = [i for own, i in pieces for _ in own]
+        if any(text[s:e] != tokens[i] for i, (s, e) in enumerate(spans) if len(pieces[i][0]) > 1):
+            raise BadRecord("cannot split a token that differs from the text at its offsets")
+        words = [tokens[i] if len(own) == 1 else text[s:e] for own, i in pieces for s, e in own]
+        spans = [span for own, _ in pieces for span in own]
+        ranges = [(firsts[a], firsts[b]) for a, b in ranges]
+        columns = {name: [values[i] for i in source] for name, values in columns.items()}
+        features = None if features is None else [features[i] for i in source]
+        by_parts = [
+            Mention(m.label, tuple((firsts[a], firsts[b]) for a, b in m.parts), m.prob, m.attributes) for m in by_parts
+        ]
+    mentions = by_parts + (align(text, spans, by_chars, policy, report, where) if by_chars else [])
+    if join and len(joined := join_at(ranges, mentions)) < len(ranges):
+        ranges, chars, metas = joined, [None] * len(joined), [{} for _ in joined]
+    mentions = _within(ranges, mentions, report, where)
+    return assemble(
+        text,
+        spans,
+        ranges,
+        mentions,
+        id=id,
+        tokens=words,
+        columns=columns,
+        features=features,
+        chars=chars,
+        metas=metas,
+        meta=meta,
+    )
+
+
+def to_dict(doc: Document) -> dict[str, Any]:
+    """Return a document as the object that a line holds; what readers reconstruct by themselves is left out."""
+    tokens, spans = doc.tokens, doc.spans
+    record: dict[str, Any] = {"id": doc.id} if doc.id else {}
+    ranges: list[Part] = []
+    at = 0
+    for sentence in doc.sentences:
+        ranges.append((at, at + len(sentence)))
+        at += len(sentence)
+    plain = "\n".join(" ".join(sentence.tokens) for sentence in doc.sentences)
+    if doc.text != plain or spans != _found(plain, tokens):
+        record["text"] = doc.text
+    record["tokens"] = tokens
+    if "text" in record and spans != _found(doc.text, tokens):
+        record["offsets"] = spans
+    record["sentences"] = [_sentence(doc, k, ranges[k], spans) for k in range(len(ranges))]
+    names = dict.fromkeys(name for sentence in doc.sentences for name in sentence.columns)
+    if names:
+        record["columns"] = {
+            name: [value for s in doc.sentences for value in _or_nulls(s.columns.get(name), len(s))] for name in names
+        }
+    if any(sentence.features is not None for sentence in doc.sentences):
+        record["features"] = [value for s in doc.sentences for value in _or_nulls(s.features, len(s))]
+    record["mentions"] = [_mention(mention) for mention in doc.mentions]
+    if doc.meta:
+        record["meta"] = doc.meta
+    return record
+
+
+def _sentence(doc: Document, k: int, tokens: Part, spans: list[Part]) -> Any:
+    sentence = doc.sentences[k]
+    start, end = doc.starts[k], doc.starts[k] + len(sentence.text)
+    first, last = tokens
+    tight = first < last and (start, end) == (spans[first][0], spans[last - 1][1])
+    if tight and not sentence.meta:
+        return tokens
+    return (
+        {"range": tokens}
+        | ({} if tight else {"chars": (start, end)})
+        | ({"meta": sentence.meta} if sentence.meta else {})
+    )
+
+
+def _or_nulls(values: Sequence[Any] | None, length: int) -> Sequence[Any]:
+    return [None] * length if values is None else values
+
+
+def _mention(mention: Mention) -> dict[str, Any]:
+    record: dict[str, Any] = {"label": mention.label, "parts": mention.parts}
+    if mention.prob is not None:
+        record["prob"] = mention.prob
+    if mention.attributes:
+        record["attributes"] = dict(mention.attributes)
+    return record
+
+
+def _found(text: str, tokens: list[str]) -> list[Part] | None:
+    spans: list[Part] = []
+    at = 0
+    for token in tokens:
+        start = text.find(token, at)
+        if start < 0:
+            return None
+        at = start + len(token)
+        spans.append((start, at))
+    return spans
+
+
+def _places(offsets: Any, text: str | None, tokens: list[str], ranges: list[Part]) -> tuple[list[Part], str]:
+    if offsets is None:
+        plain = "\n".join(" ".join(tokens[a:b]) for a, b in ranges) if text is None else text
+        found = _found(plain, tokens)
+        if found is None:
+            raise BadRecord("the tokens do not occur in the text one after the other; give offsets")
+        return found, plain
+    if text is None:
+        raise BadRecord("offsets count the characters of text, but the document has no text")
+    spans = [as_range(pair, f"offsets of token {i}", len(text)) for i, pair in enumerate(as_list(offsets, "offsets"))]
+    if len(spans) != len(tokens):
+        raise BadRecord(f"{len(tokens)} tokens but {len(spans)} offsets")
+    for i, (a, b) in enumerate(pairwise(spans)):
+        if b[0] < a[0]:
+            raise BadRecord(f"offsets of token {i + 1} {b} come before those of token {i} {a}")
+    return spans, text
+
+
+def _sentences(value: Any, length: int) -> tuple[list[Part], list[Part | None], list[dict[str, Any]]]:
+    if value is None:
+        return ([(0, length)], [None], [{}]) if length else ([], [], [])
+    ranges: list[Part] = []
+    chars: list[Part | None] = []
+    metas: list[dict[str, Any]] = []
+    at = 0
+    for k, item in enumerate(as_list(value, "sentences")):
+        entry = item if isinstance(item, dict) else {"range": item}
+        for key in entry:
+            if key not in ("range", "chars", "meta"):
+                raise BadRecord(f"sentence {k} has an unknown field {key!r}; known are range, chars, meta")
+        first, last = as_range(entry.get("range"), f"range of sentence {k}", length, True)
+        if first != at:
+            raise BadRecord(f"sentence {k} begins at token {first}, but the one before ends at {at}")
+        at = last
+        ranges.append((first, last))
+        given = entry.get("chars")
+        chars.append(None if given is None else as_pair(given, f"chars of sentence {k}"))
+        metas.append(as_object(entry.get("meta", {}), f"meta of sentence {k}"))
+    if at != length:
+        raise BadRecord(f"the sentences end at token {at} of {length}")
+    return ranges, chars, metas
+
+
+def _columns(value: Any, length: int) -> dict[str, list[str | None]]:
+    columns = as_object(value, "columns")
+    for name, values in columns.items():
+        if len(as_list(values, f"column {name!r}")) != length:
+            raise BadRecord(f"column {name!r} has {len(values)} values for {length} tokens")
+        for i, item in enumerate(values):
+            if item is not None and not isinstance(item, str):
+                raise BadRecord(f"column {name!r} of token {i} must be a string or null, not {item!r}")
+    return columns
+
+
+def _mentions(value: Any, length: int, where: str) -> tuple[list[Mention], list[CharMention]]:
+    by_parts: list[Mention] = []
+    by_chars: list[CharMention] = []
+    for k, item in enumerate(as_list(value, "mentions")):
+        what = f"mention {k}"
+        entry = as_object(item, what)
+        for key in entry:
+            if key not in ("label", "parts", "chars", "prob", "attributes"):
+                raise BadRecord(f"{what} has an unknown field {key!r}; known are label, parts, chars, prob, attributes")
+        label = as_string(entry.get("label"), f"label of {what}")
+        prob = entry.get("prob")
+        if prob is not None and (isinstance(prob, bool) or not isinstance(prob, (int, float)) or not 0 <= prob <= 1):
+            raise BadRecord(f"prob of {what} must be a number from 0 to 1, not {prob!r}")
+        attributes = as_object(entry.get("attributes", {}), f"attributes of {what}")
+        for name, content in attributes.items():
+            as_string(content, f"attribute {name!r} of {what}")
+        if ("parts" in entry) == ("chars" in entry):
+            raise BadRecord(f"{what} must have either parts (token ranges) or chars (character ranges)")
+        if "parts" in entry:
+            parts = as_ranges(entry["parts"], f"parts of {what}", length)
+            try:
+                by_parts.append(Mention(label, parts, prob, attributes))
+            except ValueError as error:
+                raise BadRecord(f"{what}: {error}") from None
+        else:
+            chars = tuple(as_pair(pair, f"chars of {what}") for pair in as_list(entry["chars"], f"chars of {what}"))
+            if not chars:
+                raise BadRecord(f"chars of {what} must have at least one range")
+            by_chars.append(CharMention(label, chars, prob, attributes, f"{where} {what}"))
+    return by_parts, by_chars
+
+
+def _within(ranges: list[Part], mentions: list[Mention], report: Report, where: str) -> list[Mention]:
+    """Leave out, with a report, what runs over a sentence break."""
+    if len(ranges) < 2:
+        return mentions
+    breaks = [last for _, last in ranges]
+    kept = []
+    for mention in mentions:
+        crossed = (
+            [b for b in breaks if mention.start < b < mention.end] if len(mention) > 1 or mention.discontinuous else ()
+        )
+        if crossed:
+            report.error(
+                "over-break",
+                where,
+                f"{mention.label} {mention.parts} runs over the break at token {crossed[0]}; sentences=join joins",
+            )
+        else:
+            kept.append(mention)
+    return kept

@@ -1,0 +1,201 @@
+"""Our own format: it holds everything, and says what is wrong where."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_documents import documents, everything
+
+from spanloom import CorpusError, Document, Mention, Report, read, write
+
+
+def corpus_of(path: Path, *records: Any) -> Path:
+    path = path / "c.jsonl"
+    path.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    return path
+
+
+@settings(max_examples=150, deadline=None)
+@given(documents())
+def test_round_trip_keeps_everything(docs: list[Document]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(docs, folder + "/c.jsonl")
+        assert everything(list(read(folder + "/c.jsonl"))) == everything(docs)
+
+
+def test_a_corpus_can_be_read_again_and_again(tmp_path: Path) -> None:
+    corpus = read(corpus_of(tmp_path, {"id": "a", "tokens": ["x"]}, {"id": "b", "tokens": ["y", "z"]}))
+    assert [doc.id for doc in corpus] == ["a", "b"] == [doc.id for doc in corpus]
+    assert [s.tokens for s in corpus.sentences()] == [["x"], ["y", "z"]]
+
+
+def test_hand_written_document(tmp_path: Path) -> None:
+    record = {
+        "text": "IL-2 gene. It binds.",
+        "tokens": ["IL", "-", "2", "gene", ".", "It", "binds", "."],
+        "sentences": [[0, 5], {"range": [5, 8], "meta": {"n": 2}}],
+        "columns": {"pos": ["NN", "HYPH", "CD", "NN", ".", None, None, None]},
+        "mentions": [
+            {"label": "DNA", "chars": [[0, 9]]},
+            {"label": "protein", "parts": [[0, 3]], "prob": 0.5},
+            {"label": "x", "parts": [[5, 6], [7, 8]]},
+        ],
+    }
+    (doc,) = read(corpus_of(tmp_path, record))
+    first, second = doc.sentences
+    assert first.text == "IL-2 gene."
+    assert second.spans == [(0, 2), (3, 8), (8, 9)]
+    assert first.columns == {"pos": ["NN", "HYPH", "CD", "NN", "."]}
+    assert second.columns == {}
+    assert second.meta == {"n": 2}
+    assert set(first.mentions) == {Mention("DNA", ((0, 4),)), Mention("protein", ((0, 3),))}
+    assert second.mentions == [Mention("x", ((0, 1), (2, 3)))]
+    assert [doc.surface(m) for m in doc.mentions] == ["IL-2", "IL-2 gene", "It … ."]
+
+
+TOKENS = {"text": "IL-2 gene", "tokens": ["IL-2", "gene"]}
+INSIDE = {**TOKENS, "columns": {"pos": ["NN", "NNP"]}, "mentions": [{"label": "a", "chars": [[0, 2]]}]}
+
+
+def test_a_mention_inside_a_token_is_an_error_at_the_end(tmp_path: Path) -> None:
+    corpus = read(corpus_of(tmp_path, INSIDE, TOKENS))
+    seen: list[Document] = []
+    with pytest.raises(CorpusError, match=r"1 problem .*align=split.*\n.*c.jsonl:1 mention 0: a 'IL' \(0, 2\)"):
+        seen.extend(corpus)
+    assert len(seen) == 2
+    assert corpus.report.counts == {"misaligned": 1}
+
+
+@pytest.mark.parametrize(
+    ("policy", "tokens", "mentions"),
+    [
+        ("expand", ["IL-2", "gene"], [Mention("a", ((0, 1),))]),
+        ("split", ["IL", "-2", "gene"], [Mention("a", ((0, 1),))]),
+    ],
+)
+def test_alignment_policies(tmp_path: Path, policy: str, tokens: list[str], mentions: list[Mention]) -> None:
+    (doc,) = read(corpus_of(tmp_path, INSIDE), align=policy)
+    assert doc.tokens == tokens
+    assert doc.mentions == mentions
+    assert doc.sentences[0].columns["pos"] == (["NN", "NNP"] if policy == "expand" else ["NN", "NN", "NNP"])
+
+
+def test_a_mention_over_a_break_of_the_file(tmp_path: Path) -> None:
+    record = {
+        "tokens": ["a", "b", "c"],
+        "sentences": [[0, 1], [1, 2], [2, 3]],
+        "mentions": [{"label": "x", "parts": [[0, 2]]}],
+    }
+    path = corpus_of(tmp_path, record)
+    with pytest.raises(CorpusError, match="sentences=join"):
+        list(read(path))
+    (doc,) = read(path, sentences="join")
+    assert [s.tokens for s in doc.sentences] == [["a", "b"], ["c"]]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ([], "must be an object"),
+        ({"tokens": "a"}, "tokens must be a list"),
+        ({"tokens": ["a", ""]}, "token 1 is empty"),
+        ({"tokens": [1]}, "token 0 must be a string, not 1"),
+        ({"text": 3, "tokens": []}, "text must be a string"),
+        ({"tokens": ["a"], "spans": []}, "unknown field 'spans'.*prodigy:FILE"),
+        ({"tokens": ["a"], "offsets": [[0, 1]]}, "offsets count the characters of text"),
+        ({"tokens": ["a"], "text": "b"}, "do not occur in the text"),
+        ({"tokens": ["a"], "text": "a", "offsets": [[0, 2]]}, r"offsets of token 0 must .*not \(0, 2\)"),
+        ({"tokens": ["a", "b"], "text": "b a", "offsets": [[2, 3], [0, 1]]}, "come before"),
+        ({"tokens": ["a", "b"], "sentences": [[0, 1]]}, "end at token 1 of 2"),
+        ({"tokens": ["a", "b"], "sentences": [[1, 2]]}, "begins at token 1"),
+        ({"tokens": ["a"], "columns": {"pos": []}}, "0 values for 1 tokens"),
+        ({"tokens": ["a"], "columns": {"pos": [1]}}, "must be a string or null"),
+        ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[0, 2]]}]}, r"not \(0, 2\)"),
+        ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[1, 0]]}]}, r"not \(1, 0\)"),
+        ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[0, 0]]}]}, r"not \(0, 0\)"),
+        ({"tokens": ["a"], "mentions": [{"label": "x"}]}, "either parts"),
+        ({"tokens": ["a"], "mentions": [{"label": "x", "parts": []}]}, "at least one part"),
+        ({"tokens": ["a"], "mentions": [{"parts": [[0, 1]]}]}, "label of mention 0"),
+        ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[0, 1]], "prob": 2}]}, "prob of mention 0"),
+        ({"tokens": ["a"], "features": []}, "0 of 1 tokens"),
+        ({"tokens": ["\ud800"]}, "surrogate"),
+        ({"tokens": ["a"], "features": [{"x": float("nan")}]}, "NaN"),
+    ],
+)
+def test_bad_records_are_named_with_file_and_line(tmp_path: Path, record: Any, message: str) -> None:
+    path = corpus_of(tmp_path, {"tokens": ["fine"]}, record)
+    with pytest.raises(CorpusError, match=r"c\.jsonl:2.*: .*" + message):
+        list(read(path))
+
+
+def test_a_lenient_report_goes_on_after_a_broken_line(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(b'{"tokens":["a"]}\n{"tok\n\xff\n{"tokens":["b"]}\n')
+    report = Report(strict=False)
+    assert [doc.tokens for doc in read(path).stream(report)] == [["a"], ["b"]]
+    assert report.counts == {"json": 1, "encoding": 1}
+    with pytest.raises(CorpusError, match=r"c\.jsonl:2: not JSON"):
+        list(read(path))
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="no such file"):
+        read(tmp_path / "absent.jsonl")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = corpus_of(tmp_path, {"tokens": ["old"]})
+
+    def docs() -> Any:
+        yield from read(path)
+        raise RuntimeError("the source failed")
+
+    with pytest.raises(RuntimeError):
+        write(docs(), path)
+    assert [doc.tokens for doc in read(path)] == [["old"]]
+    assert [p.name for p in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = {
+    "text": JSON,
+    "tokens": st.lists(st.text(max_size=2), max_size=3) | JSON,
+    "offsets": st.lists(st.lists(st.integers(-1, 4), max_size=3), max_size=3) | JSON,
+    "sentences": st.lists(st.lists(st.integers(-1, 4), min_size=2, max_size=2), max_size=3) | JSON,
+    "columns": st.dictionaries(st.text(max_size=2), JSON, max_size=2) | JSON,
+    "mentions": st.lists(
+        st.fixed_dictionaries(
+            {"label": st.text(max_size=2)},
+            optional={k: st.lists(st.lists(st.integers(-1, 4), min_size=2, max_size=2)) for k in ("parts", "chars")},
+        ),
+        max_size=3,
+    )
+    | JSON,
+    "meta": JSON,
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.binary(max_size=30) | st.fixed_dictionaries({}, optional=FIELDS).map(lambda r: json.dumps(r).encode()))
+)
+def test_any_bytes_give_documents_or_a_corpus_error_with_its_line(records: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "c.jsonl"
+        path.write_bytes(b"\n".join(records))
+        message, docs = "c.jsonl:", []
+        try:
+            docs = list(read(path))
+        except CorpusError as error:
+            message = str(error)
+        assert "c.jsonl:" in message
+        write(docs, folder + "/again.jsonl")
+        assert everything(list(read(folder + "/again.jsonl"))) == everything(docs)
