@@ -5,5 +5,8 @@ namespace spanloom::bindings {
 
 // One function per topic, each in a file of its own.
 void bind_sparse(nanobind::module_& m);
+void bind_graph(nanobind::module_& m);
+void bind_structure(nanobind::module_& m);
+void bind_learning(nanobind::module_& m);
 
 }  // namespace spanloom::bindings

@@ -1,33 +1,14 @@
 #include "spanloom/sparse.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace spanloom::bindings {
-namespace {
-
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
-
-template <class T>
-std::vector<T> copy(const Input<T>& array) {
-  return std::vector<T>(array.data(), array.data() + array.size());
-}
-
-template <class T>
-View<T> view(const std::vector<T>& values, nb::handle owner) {
-  return View<T>(values.data(), {values.size()}, owner);
-}
-
-}  // namespace
-
 void bind_sparse(nb::module_& m) {
   nb::class_<SparseRows>(m, "SparseRows", "The features active at every site, sentence after sentence.")
       .def(

@@ -1,0 +1,97 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <memory>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "spanloom/chain.hpp"
+#include "spanloom/lbfgs.hpp"
+#include "spanloom/likelihood.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spanloom::bindings {
+namespace {
+
+Tying make_tying(const nb::object& given) {
+  if (given.is_none()) return {};
+  const auto parts = nb::cast<nb::tuple>(given);
+  if (parts.size() != 3) throw nb::value_error("a tying is a tuple (ptr, params, width)");
+  return {copy(nb::cast<Input<std::int64_t>>(parts[0])), copy(nb::cast<Input<std::int32_t>>(parts[1])),
+          nb::cast<std::size_t>(parts[2])};
+}
+
+}  // namespace
+
+void bind_learning(nb::module_& m) {
+  nb::class_<Objective>(m, "Objective", "A smooth function to be minimised.")
+      .def_prop_ro("size", &Objective::size)
+      .def(
+          "evaluate",
+          [](Objective& self, const Input<double>& x) {
+            std::vector<double> gradient(self.size());
+            double value = 0;
+            {
+              const nb::gil_scoped_release release;
+              value = self.evaluate(span(x), gradient);
+            }
+            return nb::make_tuple(value, give(std::move(gradient)));
+          },
+          "x"_a, "Return (value, gradient).");
+
+  nb::class_<Likelihood, Objective>(m, "Likelihood", "Negative log-likelihood of annotated structures.")
+      .def(
+          "__init__",
+          [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
+             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
+             const nb::object& global_tying, bool merge, int threads) {
+            Gold gold{copy(gold_ptr), copy(gold_cells)};
+            Tying site = make_tying(site_tying);
+            Tying global = make_tying(global_tying);
+            const nb::gil_scoped_release release;
+            new (self) Likelihood(rows, std::move(structure), std::move(gold), std::move(site), std::move(global),
+                                  merge, threads);
+          },
+          "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
+          "global_tying"_a = nb::none(), "merge"_a = true, "threads"_a = 0)
+      .def_prop_ro("classes", &Likelihood::classes, "Number of distinct feature columns.")
+      .def_prop_ro("features", &Likelihood::features)
+      .def(
+          "weights", [](const Likelihood& self, const Input<double>& x) { return give(self.weights(span(x))); }, "x"_a,
+          "The score weights of every feature: [features * columns].")
+      .def(
+          "global_weights",
+          [](const Likelihood& self, const Input<double>& x) { return give(self.global_weights(span(x))); }, "x"_a);
+
+  nb::class_<Lbfgs::Step>(m, "LbfgsStep")
+      .def_ro("value", &Lbfgs::Step::value)
+      .def_ro("gradient_norm", &Lbfgs::Step::gradient_norm)
+      .def_ro("x_norm", &Lbfgs::Step::x_norm)
+      .def_ro("step_length", &Lbfgs::Step::step_length)
+      .def_ro("evaluations", &Lbfgs::Step::evaluations)
+      .def_ro("moved", &Lbfgs::Step::moved);
+
+  nb::class_<Lbfgs>(m, "Lbfgs", "L-BFGS, or OWL-QN when l1 > 0, one iteration a call.")
+      .def(
+          "__init__",
+          [](Lbfgs* self, std::shared_ptr<Objective> objective, const Input<double>& x, double l1, double l2,
+             std::size_t memory, int threads) {
+            std::vector<double> start = copy(x);
+            const nb::gil_scoped_release release;
+            new (self) Lbfgs(std::move(objective), std::move(start),
+                             {.l1 = l1, .l2 = l2, .memory = memory, .threads = threads});
+          },
+          "objective"_a, "x"_a, "l1"_a = 0.0, "l2"_a = 0.0, "memory"_a = 6, "threads"_a = 0)
+      .def_prop_ro("state", [](const Lbfgs& self) { return self.state(); })
+      .def("iterate",
+           [](Lbfgs& self) {
+             const nb::gil_scoped_release release;
+             return Lbfgs::Step(self.iterate());
+           })
+      .def_prop_ro("x", [](const Lbfgs& self) { return give(std::vector<double>(self.x())); }, "A copy of x.");
+}
+
+}  // namespace spanloom::bindings

@@ -1,0 +1,107 @@
+#include "spanloom/structure.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <algorithm>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "spanloom/chain.hpp"
+#include "spanloom/decoder.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spanloom::bindings {
+
+void bind_structure(nb::module_& m) {
+  nb::class_<Structure>(m, "Structure", "How the cells of a sentence go together, whatever their scores.")
+      .def_prop_ro("columns", &Structure::columns)
+      .def_prop_ro("global_cells", &Structure::global_cells)
+      .def_prop_ro("stride", &Structure::stride)
+      .def(
+          "graph", [](const Structure& self, std::size_t sites) { return Graph(*self.graph(sites)); }, "sites"_a,
+          "The structure for this many sites as an explicit graph.")
+      .def(
+          "expectations",
+          [](const Structure& self, const Input<double>& scores, const Input<double>& global) {
+            const std::size_t sites = check_table(self, scores.size());
+            std::vector<double> table = padded_table(self, span(scores));
+            std::vector<double> expected(table.size());
+            std::vector<double> out(sites * self.columns() + self.global_cells());
+            double log_z = 0;
+            {
+              const nb::gil_scoped_release release;
+              const auto solver = self.solver(span(global));
+              log_z = solver->expectations(sites, table.data(), expected.data());
+              solver->add_global(std::span(out).subspan(sites * self.columns()));
+            }
+            for (std::size_t t = 0; t < sites; ++t) {
+              std::copy_n(&expected[t * self.stride()], self.columns(), &out[t * self.columns()]);
+            }
+            return nb::make_tuple(log_z, give(std::move(out)));
+          },
+          "scores"_a, "global_scores"_a,
+          "Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence.")
+      .def(
+          "best",
+          [](const Structure& self, const Input<double>& scores, const Input<double>& global) {
+            const std::size_t sites = check_table(self, scores.size());
+            const std::vector<double> table = padded_table(self, span(scores));
+            std::vector<std::int32_t> cells;
+            double score = 0;
+            {
+              const nb::gil_scoped_release release;
+              score = self.solver(span(global))->best(sites, table.data(), cells);
+            }
+            return nb::make_tuple(score, give(std::move(cells)));
+          },
+          "scores"_a, "global_scores"_a, "Return (score, site cells) of the best structure of one sentence.");
+
+  nb::class_<ChainStructure, Structure>(m, "ChainStructure", "A linear chain with one label per site.")
+      .def(
+          "__init__",
+          [](ChainStructure* self, std::size_t labels, const Input<std::uint8_t>& allowed,
+             const Input<std::uint8_t>& start, const Input<std::uint8_t>& end) {
+            new (self) ChainStructure(labels, copy(allowed), copy(start), copy(end));
+          },
+          "labels"_a, "allowed"_a, "start"_a, "end"_a);
+
+  nb::class_<GraphStructure, Structure>(m, "GraphStructure", "A graph for each number of sites.")
+      .def(nb::init<std::size_t, std::size_t>(), "columns"_a, "global_cells"_a)
+      .def(
+          "set", [](GraphStructure& self, std::size_t sites, const Graph& graph) { self.set(sites, graph); }, "sites"_a,
+          "graph"_a)
+      .def("has", &GraphStructure::has, "sites"_a);
+
+  nb::class_<Decoder>(m, "Decoder", "Weights and a structure: from features to best structures and marginals.")
+      .def(
+          "__init__",
+          [](Decoder* self, std::shared_ptr<Structure> structure, const Input<float>& weights,
+             const Input<double>& global) { new (self) Decoder(std::move(structure), span(weights), copy(global)); },
+          "structure"_a, "weights"_a, "global_weights"_a)
+      .def(
+          "best",
+          [](const Decoder& self, const SparseRows& rows, int threads) {
+            Gold found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.best(rows, threads);
+            }
+            return nb::make_tuple(give(std::move(found.ptr)), give(std::move(found.cells)));
+          },
+          "rows"_a, "threads"_a = 0, "Return (ptr, cells): the site cells of each sentence's best structure.")
+      .def(
+          "scores",
+          [](const Decoder& self, const SparseRows& rows, int threads) {
+            std::vector<double> table;
+            {
+              const nb::gil_scoped_release release;
+              table = self.scores(rows, threads);
+            }
+            return give(std::move(table));
+          },
+          "rows"_a, "threads"_a = 0, "The score table [sites * columns] of all sentences.");
+}
+
+}  // namespace spanloom::bindings

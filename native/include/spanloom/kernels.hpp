@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+// The loops where the time goes. Each is compiled twice, for plain x86-64 and for AVX2 with FMA, and chosen at run
+// time. Rows are padded to a stride that is a multiple of kLane, so that every loop runs over whole vectors.
+
+namespace spanloom::kernels {
+
+inline constexpr std::size_t kLane = 8;
+
+constexpr std::size_t padded(std::size_t columns) { return (columns + kLane - 1) / kLane * kLane; }
+
+// x[i] = exp(x[i]); exactly 0 for -inf and below the smallest normal number; within 2 ulp elsewhere.
+void exp_all(double* x, std::size_t n);
+
+// out[r, :] = sum over entries e of row r of values[e] * weights[ids[e], :], for rows [first, last).
+// weights: [features, stride] float; out: [last - first, stride]; values may be null (all ones).
+void gather_rows(const float* weights, std::size_t stride, const std::int64_t* row_ptr, const std::uint32_t* ids,
+                 const float* values, std::size_t first, std::size_t last, double* out);
+
+// out[:] = sum over i of values[i] * rows[ids[i], :]. The transposed product, one feature at a time.
+void gather_column(const float* rows, std::size_t stride, const std::uint32_t* ids, const float* values, std::size_t n,
+                   double* out);
+
+// out[y] = sum over x < rows of vector[x] * matrix[x, y]; matrix: [rows, stride].
+void vector_matrix(const double* vector, const double* matrix, std::size_t rows, std::size_t stride, double* out);
+
+// matrix[x, y] += factor * left[x] * right[y]; matrix: [rows, stride].
+void add_outer(double factor, const double* left, const double* right, std::size_t rows, std::size_t stride,
+               double* matrix);
+
+// out[i] = a[i] * b[i]; returns the sum of out.
+double multiply_sum(const double* a, const double* b, std::size_t n, double* out);
+
+// One Viterbi step: best[y] = scores[y] + max over x < rows of previous[x] + matrix[x, y], back[y] = the first best x.
+void max_step(const double* previous, const double* matrix, const double* scores, std::size_t rows, std::size_t stride,
+              double* best, std::int32_t* back);
+
+// Sum of a[i] * b[i] (accumulated in a fixed order).
+double dot(const double* a, const double* b, std::size_t n);
+double dot(const float* a, const double* b, std::size_t n);
+double dot(const float* a, const float* b, std::size_t n);
+
+// y[i] += factor * x[i].
+void add_scaled(double factor, const float* x, std::size_t n, double* y);
+
+}  // namespace spanloom::kernels
