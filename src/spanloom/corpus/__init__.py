@@ -5,5 +5,19 @@ from spanloom.corpus.mention import Mention
 from spanloom.corpus.reading import Corpus, read, write
 from spanloom.corpus.reference import Reference
 from spanloom.corpus.report import Problem, Report
+from spanloom.corpus.tokenizer import make_document, split_sentences, tokenize
 
-__all__ = ["Corpus", "Document", "Mention", "Problem", "Reference", "Report", "Sentence", "read", "write"]
+__all__ = [
+    "Corpus",
+    "Document",
+    "Mention",
+    "Problem",
+    "Reference",
+    "Report",
+    "Sentence",
+    "make_document",
+    "read",
+    "split_sentences",
+    "tokenize",
+    "write",
+]
