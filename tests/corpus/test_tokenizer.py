@@ -182,4 +182,4 @@ def test_token_boundaries_of_english_web_text(shared_data: Path) -> None:
         found = set(tokenize(text))
         right, wrong, missed = right + len(gold & found), wrong + len(found - gold), missed + len(gold - found)
     assert right > 190_000
-    assert 2 * right / (2 * right + wrong + missed) > 0.97
+    assert 2 * right / (2 * right + wrong + missed) > 0.975
