@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.errors import CorpusError
+from spanloom.errors import CorpusError, ParameterError
 
 Gold: TypeAlias = Iterable[Sentence] | Iterable[Document]
 Predicted: TypeAlias = Iterable[Sentence] | Iterable[Document] | Iterable[Sequence[Mention]]
@@ -51,6 +51,16 @@ class Aligned:
         value = self.sentences[i].meta.get(key)
         document = self.document(i)
         return document.meta.get(key) if value is None and document else value
+
+    def units(self, by: str) -> list[int] | None:
+        """Return for each sentence the index of what resampling draws; None if that is the sentence itself."""
+        if by == "sentence":
+            return None
+        if by != "document":
+            raise ParameterError(f"by must be 'sentence' or 'document', not {by!r}")
+        if not self.document_of:
+            raise ParameterError("by='document' needs gold that comes in documents; this came as sentences")
+        return self.document_of
 
     def name(self, i: int) -> str:
         """Return words that find sentence ``i`` again, for messages."""
