@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from spanloom.corpus import Mention
 from spanloom.corpus.kinds import KINDS, Flags, Ints, Kinds, kinds
-from spanloom.evaluation.score import Mentions, Score
+from spanloom.evaluation.score import Score, distinct
+
+Group = TypeVar("Group", bound=Hashable)
 
 EXTRA_KINDS = ("not_flat", "overlapping_discontinuous")
 """Kinds of these tables beside ``KINDS``: overlapping or discontinuous, and both at once (McDonald et al., table 2)."""
@@ -47,14 +48,12 @@ class Side:
         return kinds(self.lists)
 
     @cached_property
-    def label(self) -> npt.NDArray[np.object_]:
-        """The label of each mention."""
-        return np.array([m.label for m in self.mentions], dtype=object)
-
-    @cached_property
     def length(self) -> Ints:
         """The number of tokens of each mention."""
-        return np.fromiter(map(len, self.mentions), np.int64, len(self.mentions))
+        hulls = (
+            p[0][1] - p[0][0] if len(p) == 1 else sum(e - s for s, e in p) for p in (m.parts for m in self.mentions)
+        )
+        return np.fromiter(hulls, np.int64, len(self.mentions))
 
     def of_kind(self, kind: str) -> Flags:
         """Return for each mention whether it is of a kind of ``KINDS`` or ``EXTRA_KINDS``."""
@@ -77,19 +76,23 @@ class Outcomes:
     ([False, True], [True])
     """
 
-    def __init__(self, gold: Sequence[Mentions], predicted: Sequence[Mentions]) -> None:
-        gold_lists: list[list[Mention]] = []
-        predicted_lists: list[list[Mention]] = []
+    def __init__(self, gold: Sequence[Sequence[Mention]], predicted: Sequence[Sequence[Mention]]) -> None:
+        gold_lists: list[Sequence[Mention]] = []
+        predicted_lists: list[Sequence[Mention]] = []
         found: list[bool] = []
         correct: list[bool] = []
         for g, p in zip(gold, predicted, strict=True):
-            # Keys are tuples, which hash and compare without calling back into Python; a dict keeps the order given.
-            gs = {(m.label, m.parts): m for m in g} if g else {}
-            ps = {(m.label, m.parts): m for m in p} if p else {}
-            gold_lists.append(list(gs.values()))
-            predicted_lists.append(list(ps.values()))
-            found += [key in ps for key in gs]
-            correct += [key in gs for key in ps]
+            # Keys are tuples, which hash and compare without calling back into Python.
+            gold_keys, predicted_keys = [(m.label, m.parts) for m in g], [(m.label, m.parts) for m in p]
+            gs, ps = set(gold_keys), set(predicted_keys)
+            if len(gs) < len(gold_keys):
+                g, gold_keys = distinct(g), list(dict.fromkeys(gold_keys))
+            if len(ps) < len(predicted_keys):
+                p, predicted_keys = distinct(p), list(dict.fromkeys(predicted_keys))
+            gold_lists.append(g)
+            predicted_lists.append(p)
+            found.extend(map(ps.__contains__, gold_keys))
+            correct.extend(map(gs.__contains__, predicted_keys))
         self.gold = Side(gold_lists, found)
         self.predicted = Side(predicted_lists, correct)
 
@@ -102,28 +105,27 @@ class Outcomes:
             correct=int((predicted & self.predicted.right).sum()),
         )
 
-    def by(self, value: Callable[[Side], Any]) -> dict[Any, Score]:
+    def by(self, value: Callable[[Side], Iterable[int] | Ints]) -> dict[int, Score]:
         """Score apart the mentions with each value of a property; values in ascending order.
 
         Parameters
         ----------
         value
-            Gives an array with one value for each mention of a side.
+            Gives one small whole number (0 or more) for each mention of a side.
         """
-        values, places = np.unique(
-            np.concatenate([np.asarray(value(self.gold)), np.asarray(value(self.predicted))]), return_inverse=True
-        )
-        n, k = len(self.gold), len(values)
-        sides = []
-        for side, at in ((self.gold, places[:n]), (self.predicted, places[n:])):
-            sides += [np.bincount(at, minlength=k), np.bincount(at[side.right], minlength=k)]
-        n_gold, found, n_predicted, correct = sides
-        return {
-            v.item() if isinstance(v, np.generic) else v: Score(
-                int(n_gold[i]), int(n_predicted[i]), int(found[i]), int(correct[i])
-            )
-            for i, v in enumerate(values)
-        }
+        gold, predicted = (np.asarray(value(side), dtype=np.int64) for side in (self.gold, self.predicted))
+        k = int(max(gold.max(initial=-1), predicted.max(initial=-1))) + 1
+        table = [  # table[which count][value]
+            np.bincount(chosen, minlength=k).tolist()
+            for chosen in (gold, predicted, gold[self.gold.right], predicted[self.predicted.right])
+        ]
+        return {i: Score(*counts) for i, counts in enumerate(zip(*table, strict=True)) if counts[0] or counts[1]}
+
+    def by_label(self) -> dict[str, Score]:
+        """Score each label apart; labels in alphabetical order."""
+        ids: dict[str, int] = {}
+        scores = self.by(lambda side: [ids.setdefault(m.label, len(ids)) for m in side.mentions])
+        return {label: scores[ids[label]] for label in sorted(ids)}
 
     def by_kind(self) -> dict[str, Score]:
         """Score mentions of each kind: recall over gold mentions of the kind, precision over predicted ones."""
@@ -149,7 +151,7 @@ class Outcomes:
         """Score all mentions of the chosen sentences."""
         return self.score(chosen[self.gold.sentence], chosen[self.predicted.sentence])
 
-    def by_group(self, groups: Sequence[Hashable]) -> dict[Any, Score]:
+    def by_group(self, groups: Sequence[Group]) -> dict[Group, Score]:
         """Score the sentences of each group; ``groups[i]`` names the group of sentence ``i``."""
         names = list(dict.fromkeys(groups))
         place = {name: i for i, name in enumerate(names)}

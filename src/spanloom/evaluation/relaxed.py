@@ -6,14 +6,15 @@ predictions never matters.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from spanloom.corpus import Mention, Sentence
-from spanloom.evaluation.score import Mentions, Score
+from spanloom.evaluation.score import Mentions, Score, distinct
+
+Credit = Callable[[Mention, Mention], float]
 
 
 def boundaries(gold: Sequence[Mentions], predicted: Sequence[Mentions]) -> Score:
@@ -115,9 +116,7 @@ def shared(one: Mention, other: Mention) -> float:
     return both / (len(one) + len(other) - both) if both > 0 else 0.0
 
 
-def best_pairs(
-    gold: Sequence[Mention], predicted: Sequence[Mention], credit: Callable[[Mention, Mention], float]
-) -> list[tuple[int, int, float]]:
+def best_pairs(gold: Sequence[Mention], predicted: Sequence[Mention], credit: Credit) -> list[tuple[int, int, float]]:
     """Return the one-to-one pairs ``(gold index, predicted index, credit)`` with the largest sum of credits.
 
     Pairs without credit are left out. Of several best pairings, the one that does not depend on the order of the
@@ -147,8 +146,8 @@ def token_accuracy(sentences: Sequence[Sentence], predicted: Sequence[Mentions])
     total = sum(map(len, sentences))
     wrong = 0
     for sentence, p in zip(sentences, predicted, strict=True):
-        gs, ps = _tags(sentence.mentions), _tags(p)
-        wrong += len({i for i, _, _ in gs ^ ps})
+        if {(m.label, m.parts) for m in sentence.mentions} != {(m.label, m.parts) for m in p}:
+            wrong += len({i for i, _, _ in _tags(sentence.mentions) ^ _tags(p)})
     return (total - wrong) / total if total else 0.0
 
 
@@ -160,29 +159,41 @@ def _keyed(gold: Sequence[Mentions], predicted: Sequence[Mentions], key: Callabl
     """Match mentions with equal keys; the best matching takes as many of a key as both sides have."""
     n_gold = n_predicted = n_both = 0
     for i, (g, p) in enumerate(zip(gold, predicted, strict=True)):
-        gs, ps = Counter(key(i, m) for m in set(g)), Counter(key(i, m) for m in set(p))
-        n_gold += gs.total()
-        n_predicted += ps.total()
-        n_both += (gs & ps).total()
+        gs, ps = [key(i, m) for m in distinct(g)], [key(i, m) for m in distinct(p)]
+        n_gold += len(gs)
+        n_predicted += len(ps)
+        for k in ps:
+            if k in gs:
+                gs.remove(k)
+                n_both += 1
     return Score(n_gold, n_predicted, n_both, n_both)
 
 
-def _matched(
-    gold: Sequence[Mentions], predicted: Sequence[Mentions], credit: Callable[[Mention, Mention], float]
-) -> Score:
+def _matched(gold: Sequence[Mentions], predicted: Sequence[Mentions], credit: Credit) -> Score:
     n_gold = n_predicted = 0
     total = 0.0
     for g, p in zip(gold, predicted, strict=True):
-        gs, ps = set(g), set(p)
+        gs, ps = {(m.label, m.parts): m for m in g}, {(m.label, m.parts): m for m in p}
         n_gold += len(gs)
         n_predicted += len(ps)
-        # Exact pairs can be taken first: 1 − |a∩b|/|a∪b| is a distance, and by its triangle inequality giving an exact
-        # pair (s, s) up for (g, s) and (s, p) gains nothing, credit(g, p) ≥ credit(g, s) + credit(s, p) − 1.
-        # For shared tokens (credit 0 or 1) it does not hold, and nothing is taken first there.
-        exact = gs & ps if credit is shared else set()
-        total += len(exact)
-        gs, ps = gs - exact, ps - exact
-        for label in sorted({m.label for m in gs} & {m.label for m in ps}):
-            pairs = best_pairs([m for m in gs if m.label == label], [m for m in ps if m.label == label], credit)
-            total += sum(c for _, _, c in pairs)
+        exact = gs.keys() & ps.keys()
+        if len(exact) == len(gs) or len(exact) == len(ps):
+            total += len(exact)
+            continue
+        if credit is shared:
+            # Exact pairs can be taken first: 1 − |a∩b|/|a∪b| is a distance, and by its triangle inequality giving an
+            # exact pair (s, s) up for (g, s) and (s, p) gains nothing: credit(g, p) ≥ credit(g, s) + credit(s, p) − 1.
+            total += len(exact)
+            for k in exact:
+                del gs[k], ps[k]
+        for label in sorted({label for label, _ in gs} & {label for label, _ in ps}):
+            rows, columns = ([m for m in side.values() if m.label == label] for side in (gs, ps))
+            total += _largest_sum(rows, columns, credit)
     return Score(n_gold, n_predicted, total, total)
+
+
+def _largest_sum(rows: list[Mention], columns: list[Mention], credit: Credit) -> float:
+    """Return the sum of ``best_pairs``; most sentences leave one mention on a side, which takes its best partner."""
+    if len(rows) == 1 or len(columns) == 1:
+        return max(credit(g, p) for g in rows for p in columns)
+    return sum(c for _, _, c in best_pairs(rows, columns, credit))

@@ -61,7 +61,7 @@ class Report:
     @cached_property
     def by_label(self) -> dict[str, Score]:
         """Exact matches for each label of the gold or the prediction, in alphabetical order."""
-        return self.outcomes.by(lambda side: side.label)
+        return self.outcomes.by_label()
 
     @property
     def macro(self) -> dict[str, float]:

@@ -85,7 +85,10 @@ class Score:
         }
 
 
-NOTHING = Score(0, 0, 0, 0)
+def distinct(mentions: Mentions) -> list[Mention]:
+    """Return each mention once, in the order given."""
+    # Tuples, not mentions, as keys: they hash and compare without calling back into Python.
+    return list({(m.label, m.parts): m for m in mentions}.values())
 
 
 def micro(gold: Sequence[Mentions], predicted: Sequence[Mentions]) -> Score:
@@ -111,7 +114,6 @@ def micro(gold: Sequence[Mentions], predicted: Sequence[Mentions]) -> Score:
             if p:
                 n_predicted += len({(m.label, m.parts) for m in p})
             continue
-        # Tuples, not mentions: they hash and compare without calling back into Python.
         gs = {(m.label, m.parts) for m in g}
         n_gold += len(gs)
         if p:

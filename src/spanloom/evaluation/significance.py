@@ -207,5 +207,9 @@ def _batches(resamples: int, classes: int) -> list[int]:
 def _fractions(sums: Counts | Floats) -> Floats:
     """Return precision, recall and F1 of each row ``[gold, predicted, correct]``; 0 where there is nothing."""
     gold, predicted, correct = sums.T.astype(np.float64)
-    columns = [(correct, predicted), (correct, gold), (2 * correct, gold + predicted)]
-    return np.stack([np.divide(n, d, out=np.zeros_like(n), where=d > 0) for n, d in columns], axis=1)
+
+    def ratio(n: Floats, d: Floats) -> Floats:
+        return np.divide(n, d, out=np.zeros_like(n), where=d > 0)
+
+    p, r = ratio(correct, predicted), ratio(correct, gold)
+    return np.stack([p, r, ratio(2 * p * r, p + r)], axis=1)
