@@ -199,3 +199,12 @@ def test_any_bytes_give_documents_or_a_corpus_error_with_its_line(records: list[
         assert "c.jsonl:" in message
         write(docs, folder + "/again.jsonl")
         assert everything(list(read(folder + "/again.jsonl"))) == everything(docs)
+
+
+def test_raw_text_is_tokenised_and_our_sentence_breaks_yield_to_mentions(tmp_path: Path) -> None:
+    text = "We met Dr. No. Then we left."
+    free, held = {"text": text}, {"text": text, "mentions": [{"label": "x", "chars": [[7, 19]]}]}
+    plain, joined = read(corpus_of(tmp_path, free, held))
+    assert [s.text for s in plain.sentences] == ["We met Dr. No.", "Then we left."]
+    assert [s.text for s in joined.sentences] == [text]
+    assert joined.surface(joined.mentions[0]) == "Dr. No. Then"

@@ -28,6 +28,7 @@ from spanloom.corpus.checks import BadRecord, as_list, as_object, as_pair, as_ra
 from spanloom.corpus.document import Document
 from spanloom.corpus.lines import lines
 from spanloom.corpus.mention import Mention, Part
+from spanloom.corpus.raw import from_text
 from spanloom.corpus.reading import choice
 from spanloom.corpus.report import Report
 from spanloom.files import whole_file
@@ -89,7 +90,7 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     if text is not None:
         as_string(text, "text")
     if "tokens" not in record:
-        raise BadRecord("a document needs tokens")
+        return _from_text(record, text, report, where, id, policy, meta)
 
     tokens = [as_string(token, f"token {i}") for i, token in enumerate(as_list(record["tokens"], "tokens"))]
     if "" in tokens:
@@ -211,6 +212,20 @@ def _found(text: str, tokens: list[str]) -> list[Part] | None:
         at = start + len(token)
         spans.append((start, at))
     return spans
+
+
+def _from_text(
+    record: dict[str, Any], text: str | None, report: Report, where: str, id: str, policy: str, meta: dict[str, Any]
+) -> Document:
+    if text is None:
+        raise BadRecord("a document needs text or tokens")
+    for key in ("offsets", "sentences", "columns", "features"):
+        if key in record:
+            raise BadRecord(f"{key} count tokens, but the document has no tokens")
+    if any(isinstance(entry, dict) and "parts" in entry for entry in as_list(record.get("mentions", []), "mentions")):
+        raise BadRecord("mentions with parts count tokens, but the document has no tokens; give chars")
+    _, mentions = _mentions(record.get("mentions", []), 0, where)
+    return from_text(text, mentions, report, where, id=id, align_by=policy, meta=meta)
 
 
 def _places(offsets: Any, text: str | None, tokens: list[str], ranges: list[Part]) -> tuple[list[Part], str]:
