@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from spanloom.corpus import Document, Mention, Sentence
 from spanloom.evaluation import relaxed
 from spanloom.evaluation.aligned import Aligned, Gold, Predicted, align
 from spanloom.evaluation.alternatives import with_alternatives
+from spanloom.evaluation.mistakes import MISTAKES, Mistake, confusion, mistakes
 from spanloom.evaluation.outcomes import Outcomes, Side
 from spanloom.evaluation.score import Score
 from spanloom.evaluation.significance import Interval, interval, unit_counts
@@ -163,6 +165,16 @@ class Report:
         """The share of tokens with the right tag (:func:`spanloom.evaluation.relaxed.token_accuracy`)."""
         return relaxed.token_accuracy(self.aligned.sentences, self.aligned.predicted)
 
+    @cached_property
+    def mistakes(self) -> list[Mistake]:
+        """Every mistake, in the order of the sentences (:func:`spanloom.evaluation.mistakes.mistakes`)."""
+        return mistakes(self.outcomes.gold.lists, self.outcomes.predicted.lists)
+
+    @cached_property
+    def confusion(self) -> Counter[tuple[str | None, str | None]]:
+        """How often each gold label (None: no mention) was given each label (None: nothing)."""
+        return confusion(self.outcomes.gold.lists, self.outcomes.predicted.lists)
+
     def interval(
         self, *, by: str = "sentence", resamples: int = 10_000, level: float = 0.95, seed: int = 0
     ) -> dict[str, Interval]:
@@ -214,8 +226,19 @@ class Report:
             "by_document": _table(self.by_document),
             **{f"by_{key}": _table(table) for key, table in self.by_group.items()},
             "relaxed": _table(self.relaxed),
+            "mistakes": self._mistake_counts(),
             "token_accuracy": self.token_accuracy,
             "throughput": self.throughput,
+        }
+
+    def _mistake_counts(self) -> dict[str, Any]:
+        kinds = Counter(m.kind for m in self.mistakes)
+        shifts = Counter(shift for m in self.mistakes for shift in m.shifts())
+        pairs = ((g or "", p or "", n) for (g, p), n in self.confusion.items())
+        return {
+            "by_kind": {kind: kinds[kind] for kind in MISTAKES},
+            "boundaries": dict(sorted(shifts.items())),
+            "confusion": [{"gold": g or None, "predicted": p or None, "count": n} for g, p, n in sorted(pairs)],
         }
 
 
