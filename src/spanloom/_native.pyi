@@ -1,0 +1,191 @@
+"""spanloom's native core."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class SparseRows:
+    """The features active at every site, sentence after sentence."""
+
+    def __init__(self, group_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], row_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    @property
+    def groups(self) -> int: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def entries(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def group_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def row_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def ids(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), writable=False)] | None: ...
+
+class Graph:
+    """
+    A directed acyclic hypergraph whose edges carry cells; the last node is the root.
+    """
+
+    def __init__(self, edge_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tail_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cell_count: int) -> None: ...
+
+    @staticmethod
+    def from_edges(nodes: Sequence[Sequence[tuple[Sequence[int], Sequence[int]]]], cell_count: int) -> Graph:
+        """One list per node, in topological order, of (tails, cells) pairs."""
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def edges(self) -> int: ...
+
+    @property
+    def cell_count(self) -> int: ...
+
+    @property
+    def cell_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    def cells_of(self, edges: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The cells that these edges use, in their order."""
+
+    def log_partition(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
+
+    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """Return (log Z, expected number of uses of every cell)."""
+
+    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """Return (score, edges) of the best structure."""
+
+    def k_best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int) -> list:
+        """Return (score, edges) of the k best structures, best first."""
+
+    def count(self) -> float: ...
+
+    def sample(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, seed: int) -> list:
+        """Draw n structures from exp(score) / Z."""
+
+class Structure:
+    """How the cells of a sentence go together, whatever their scores."""
+
+    @property
+    def columns(self) -> int: ...
+
+    @property
+    def global_cells(self) -> int: ...
+
+    @property
+    def stride(self) -> int: ...
+
+    def graph(self, sites: int) -> Graph:
+        """The structure for this many sites as an explicit graph."""
+
+    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence.
+        """
+
+    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """Return (score, site cells) of the best structure of one sentence."""
+
+class ChainStructure(Structure):
+    """A linear chain with one label per site."""
+
+    def __init__(self, labels: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class GraphStructure(Structure):
+    """A graph for each number of sites."""
+
+    def __init__(self, columns: int, global_cells: int) -> None: ...
+
+    def set(self, sites: int, graph: Graph) -> None: ...
+
+    def has(self, sites: int) -> bool: ...
+
+class Decoder:
+    """
+    Weights and a structure: from features to best structures and marginals.
+    """
+
+    def __init__(self, structure: Structure, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], global_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def best(self, rows: SparseRows, threads: int = 0) -> tuple:
+        """Return (ptr, cells): the site cells of each sentence's best structure."""
+
+    def scores(self, rows: SparseRows, threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The score table [sites * columns] of all sentences."""
+
+class Objective:
+    """A smooth function to be minimised."""
+
+    @property
+    def size(self) -> int: ...
+
+    def evaluate(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """Return (value, gradient)."""
+
+class Likelihood(Objective):
+    """Negative log-likelihood of annotated structures."""
+
+    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, threads: int = 0) -> None: ...
+
+    @property
+    def classes(self) -> int:
+        """Number of distinct feature columns."""
+
+    @property
+    def features(self) -> int: ...
+
+    def weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """The score weights of every feature: [features * columns]."""
+
+    def global_weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+class LbfgsStep:
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def gradient_norm(self) -> float: ...
+
+    @property
+    def x_norm(self) -> float: ...
+
+    @property
+    def step_length(self) -> float: ...
+
+    @property
+    def evaluations(self) -> int: ...
+
+    @property
+    def moved(self) -> bool: ...
+
+class Lbfgs:
+    """L-BFGS, or OWL-QN when l1 > 0, one iteration a call."""
+
+    def __init__(self, objective: Objective, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float = 0.0, l2: float = 0.0, memory: int = 6, threads: int = 0) -> None: ...
+
+    @property
+    def state(self) -> LbfgsStep: ...
+
+    def iterate(self) -> LbfgsStep: ...
+
+    @property
+    def x(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """A copy of x."""
