@@ -18,6 +18,7 @@ EXTENSIONS = {
     "gum": (),
     "uner": (),
     "biocreative": (),
+    "sample": (),
 }
 """Every format, and the file name endings that mean it where the reference does not say."""
 
