@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from spanloom.cli import compare, evaluate
 from spanloom.errors import SpanloomError
 
 app = typer.Typer(
@@ -18,9 +19,13 @@ app = typer.Typer(
 )
 
 
+# Commands, one line each; their modules import what is slow to import when they run.
+app.command()(evaluate.evaluate)
+app.command()(compare.compare)
+
+
 def main() -> None:
     """Run the command line and turn expected failures into one clear line."""
-    # Register commands here, one line each: app.command()(module.function).
     try:
         app()
     except SpanloomError as error:

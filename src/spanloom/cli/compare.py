@@ -1,0 +1,113 @@
+"""``spanloom compare``: is A better than B, and where?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from spanloom.cli.tables import percent, plain_table
+
+if TYPE_CHECKING:
+    from spanloom.evaluation import Comparison
+
+_OUTCOMES = {"gold": "gold mentions (right: found)", "false": "false mentions (right: not given)"}
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="Predictions of the first system.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Predictions of the second system.")],
+    gold: Annotated[str, typer.Option("--gold", metavar="REF", help="Gold corpus.")],
+    third: Annotated[str | None, typer.Option(metavar="C", help="A third system: right where A or B is?")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
+    show: Annotated[int, typer.Option(metavar="N", help="Draw the first N sentences where A and B differ.")] = 0,
+    resamples: Annotated[int, typer.Option(help="Draws of each significance test.")] = 10_000,
+    by: Annotated[str, typer.Option(help="What the tests draw: sentence or document.")] = "sentence",
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+) -> None:
+    """Compare two systems: difference, confidence interval, significance, and who is right where.
+
+    [bold]Example:[/bold] spanloom compare chain.jsonl edge.jsonl --gold dev.jsonl --show 5
+    """
+    from spanloom.corpus import read
+    from spanloom.evaluation import compare
+
+    comparison = compare(
+        read(gold),
+        read(a),
+        read(b),
+        third=None if third is None else read(third),
+        by=by,
+        resamples=resamples,
+        seed=seed,
+    )
+    if as_json:
+        print(json.dumps(comparison.to_json(), ensure_ascii=False))
+        return
+    console = Console()
+    _print_scores(console, comparison)
+    _print_changes(console, comparison)
+    _print_sentences(console, comparison, show)
+
+
+def _print_scores(console: Console, comparison: Comparison) -> None:
+    test = comparison.bootstrap
+    table = plain_table("Scores")
+    table.add_column("measure")
+    for name in ("A", "B", "A − B", "95 % interval", "p (bootstrap)", "p (randomisation)"):
+        table.add_column(name, justify="right")
+    for measure, difference in test.difference.items():
+        table.add_row(
+            measure,
+            percent(test.a[measure].value),
+            percent(test.b[measure].value),
+            f"{100 * difference.value:+.2f}",
+            f"{100 * difference.low:+.2f} to {100 * difference.high:+.2f}",
+            f"{test.p[measure]:.4f}",
+            f"{comparison.randomisation[measure]:.4f}",
+        )
+    console.print(table)
+    console.print(
+        f"{test.resamples} draws of {test.units} {comparison.by}s, seed {test.seed}. Bootstrap p: how often the better "
+        "system is not better in a draw (one-sided). Randomisation p: two-sided.",
+        style="dim",
+    )
+    labels = sorted(set(comparison.a.by_label) | set(comparison.b.by_label))
+    table = plain_table("F1 by label")
+    table.add_column("label")
+    for name in ("A", "B", "A − B"):
+        table.add_column(name, justify="right")
+    for label in labels:
+        f1 = [r.by_label[label].f1 if label in r.by_label else 0.0 for r in (comparison.a, comparison.b)]
+        table.add_row(label, percent(f1[0]), percent(f1[1]), f"{100 * (f1[0] - f1[1]):+.2f}")
+    console.print(table)
+
+
+def _print_changes(console: Console, comparison: Comparison) -> None:
+    from spanloom.evaluation.comparison import CHANGES
+
+    table = plain_table("Who is right")
+    table.add_column("")
+    for change in CHANGES:
+        table.add_column(change, justify="right")
+    for side, counts in comparison.changes().items():
+        table.add_row(_OUTCOMES[side], *(str(counts[c]) for c in CHANGES))
+    for side, thirds in comparison.third_way().items():
+        shares = (f"{n['right']} of {n['right'] + n['wrong']}" for n in thirds.values())
+        table.add_row(f"  of these {side} ones, C is right about", *shares, style="dim")
+    console.print(table)
+
+
+def _print_sentences(console: Console, comparison: Comparison, show: int) -> None:
+    from spanloom.drawing import draw_pair
+
+    differ = dict.fromkeys(item.sentence for item in comparison.items if item.right[0] != item.right[1])
+    for i in list(differ)[:show]:
+        aligned = comparison.a.aligned
+        sentence = aligned.sentences[i]
+        console.rule(aligned.name(i), align="left", style="dim")
+        for name, report in (("A", comparison.a), ("B", comparison.b)):
+            console.print(f"[bold]{name}[/bold]")
+            console.print(draw_pair(sentence, sentence.mentions, report.aligned.predicted[i], width=console.width))

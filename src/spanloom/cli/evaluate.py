@@ -1,0 +1,101 @@
+"""``spanloom evaluate``: how good are the mentions of a model, or of a file that any tool made?"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from spanloom.cli.tables import count_table, percent, score_table
+
+if TYPE_CHECKING:
+    from spanloom.evaluation import Report
+
+
+def evaluate(
+    gold: Annotated[str, typer.Option("--gold", metavar="REF", help="Gold corpus.")],
+    predicted: Annotated[str, typer.Option("--pred", metavar="REF", help="The same documents with predictions.")],
+    train: Annotated[str | None, typer.Option(metavar="REF", help="Training corpus: tell seen from unseen.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with tables and mistakes.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture: .png, .svg or .pdf.")] = None,
+    show: Annotated[int, typer.Option(metavar="N", help="Draw the first N sentences with mistakes.")] = 0,
+    everything: Annotated[bool, typer.Option("--all", help="Print every table.")] = False,
+    resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the intervals.")] = 1000,
+    by: Annotated[str, typer.Option(help="What the bootstrap draws: sentence or document.")] = "sentence",
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+) -> None:
+    """Score predicted mentions, all levels of nesting alike, and by label, kind, length and more.
+
+    [bold]Example:[/bold] spanloom evaluate --gold dev.jsonl --pred tagged.jsonl --show 5 --html report.html
+    """
+    from spanloom.corpus import read
+    from spanloom.evaluation import evaluate
+    from spanloom.evaluation.plots import check_picture, plot_report, save
+
+    if plot is not None:
+        check_picture(plot)
+    report = evaluate(read(gold), read(predicted), train=None if train is None else read(train))
+    if plot is not None:
+        save(plot_report(report), plot)
+    intervals = report.interval(by=by, resamples=resamples, seed=seed)
+    if as_json:
+        data = {**report.to_json(), "intervals": {name: value.to_json() for name, value in intervals.items()}}
+        print(json.dumps(data, ensure_ascii=False))
+    else:
+        console = Console()
+        low, high = percent(intervals["f1"].low), percent(intervals["f1"].high)
+        micro = report.micro
+        console.print(
+            f"[bold]F1 {percent(micro.f1)}[/bold]  (95 %: {low} to {high})   "
+            f"P {percent(micro.precision)}  R {percent(micro.recall)}   "
+            f"{micro.correct:g} right of {micro.predicted} predicted, {micro.gold} gold, "
+            f"{report.counts['sentences']} sentences"
+        )
+        if report.throughput:
+            console.print(f"{report.throughput['words_per_second']:,.0f} words per second")
+        _print_tables(console, report, everything)
+        _print_mistakes(console, report, show)
+
+
+def _print_tables(console: Console, report: Report, everything: bool) -> None:
+    console.print(score_table("By label", "label", report.by_label))
+    console.print(score_table("By kind of mention", "kind", report.by_kind))
+    if report.by_novelty:
+        console.print(score_table("Seen in training?", "mention", report.by_novelty))
+    console.print(score_table("More forgiving", "rule", report.relaxed))
+    if not everything:
+        return
+    console.print(score_table("Sentences that have such mentions", "kind", report.by_sentence_kind))
+    console.print(score_table("By length", "tokens", report.by_length))
+    console.print(score_table("By depth", "depth", {str(d): s for d, s in report.by_depth.items()}))
+    for key, table in report.by_group.items():
+        console.print(score_table(f"By {key}", key, table))
+    if report.by_document:
+        console.print(score_table("By document", "document", report.by_document))
+    macro = report.macro
+    console.print(
+        f"macro P {percent(macro['precision'])}  R {percent(macro['recall'])}  F1 {percent(macro['f1'])}   "
+        f"token accuracy {percent(report.token_accuracy)}"
+    )
+
+
+def _print_mistakes(console: Console, report: Report, show: int) -> None:
+    from spanloom.drawing import draw_pair
+    from spanloom.evaluation.mistakes import MISTAKES
+
+    found = report.mistakes
+    kinds = Counter(m.kind for m in found)
+    console.print(count_table("Mistakes", "kind", {kind: kinds[kind] for kind in MISTAKES}, len(found)))
+    pairs = Counter((m.gold.label, m.predicted.label) for m in found if m.gold and m.predicted)
+    confused = {f"{g} → {p}": n for (g, p), n in pairs.most_common(8) if g != p}
+    if confused:
+        console.print(count_table("Labels most often confused", "gold → predicted", confused, len(found)))
+    for i in list(dict.fromkeys(m.sentence for m in found))[:show]:
+        sentence = report.aligned.sentences[i]
+        console.rule(report.aligned.name(i), align="left", style="dim")
+        console.print(draw_pair(sentence, sentence.mentions, report.aligned.predicted[i], width=console.width))

@@ -1,0 +1,69 @@
+"""Thresholds and reliability by hand and by definition."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanloom.corpus import Mention
+from spanloom.errors import ParameterError
+from spanloom.evaluation import Score, micro
+from spanloom.evaluation.calibration import Curve, has_probabilities, reliability, threshold_curve
+from spanloom.evaluation.outcomes import Outcomes
+
+
+def x(i: int, prob: float | None = None) -> Mention:
+    """A one-token mention with a probability."""
+    return Mention("X", ((i, i + 1),), prob=prob)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]), max_size=8), st.sets(st.integers(0, 9), max_size=6))
+def test_every_point_of_the_curve_is_the_score_at_that_threshold(probs, gold):
+    """Cutting the predictions at t and scoring them anew gives the same score."""
+    golds, predicted = [[x(i) for i in gold]], [[x(i, p) for i, p in enumerate(probs)]]
+    curve = threshold_curve(Outcomes(golds, predicted))
+    assert curve.values == sorted(set(probs))
+    for t, score in zip(curve.values, curve.scores, strict=True):
+        assert score == micro(golds, [[m for m in predicted[0] if m.prob >= t]])
+
+
+def test_best_is_the_middle_of_the_highest():
+    """F1 is 0.5, 2/3, 2/3, 2/3 and 0; the middle of the three best is at 0.3."""
+    good, poor = Score(2, 1, 1, 1), Score(2, 2, 1, 1)
+    curve = Curve("penalty", [0.1, 0.2, 0.3, 0.4, 0.5], [poor, good, good, good, Score(2, 1, 0, 0)])
+    assert curve.best == 0.3
+    assert curve.at(0.14) == poor
+    assert curve.to_json()["points"][1]["penalty"] == 0.2
+
+
+def test_reliability_by_hand():
+    """Bin 0.2–0.4: 0.3 and 0.3, one right (gap 0.2); bin 0.8–1: 0.9 and 1.0, both right (gap 0.05).
+
+    Error = ½·0.2 + ½·0.05 = 0.125; Brier = (0.49 + 0.09 + 0.01 + 0)/4.
+    """
+    predicted = [[x(0, 0.3), x(1, 0.3), x(2, 0.9), x(3, 1.0)]]
+    found = reliability(Outcomes([[x(0), x(2), x(3)]], predicted), bins=5)
+    assert found.error == pytest.approx(0.125)
+    assert found.brier == pytest.approx(0.59 / 4)
+    assert [b[2] for b in found.bins] == [2, 2]
+    assert found.bins[1] == (0.8, 1.0, 2, pytest.approx(0.95), 1.0)
+
+
+def test_nothing_predicted_is_not_an_error():
+    """No predictions: no bins, an empty curve."""
+    outcomes = Outcomes([[x(0)]], [[]])
+    assert reliability(outcomes).bins == []
+    assert threshold_curve(outcomes).values == []
+
+
+def test_a_missing_probability_is_refused_with_the_way_out():
+    """The message names the mention."""
+    outcomes = Outcomes([[]], [[x(0, 0.5), x(1)]])
+    with pytest.raises(ParameterError, match=r"predicted mention 1 \(X \(\(1, 2\),\)\) has probability None"):
+        reliability(outcomes)
+    with pytest.raises(ParameterError, match="bins must be at least 1, not 0"):
+        reliability(outcomes, bins=0)
+    assert not has_probabilities([[x(0, 0.5)], [x(1)]])
+    assert not has_probabilities([[]])
+    assert has_probabilities([[x(0, 0.5)], []])
