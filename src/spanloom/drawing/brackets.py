@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,17 @@ class Mark:
         return self.parts[0][0], self.parts[-1][1]
 
 
+def divide(marks: Sequence[Mark], cuts: Sequence[Cells]) -> list[list[Mark]]:
+    """Return for each output line the marks that it shows something of."""
+    starts, ends = zip(*cuts, strict=True)
+    shown: list[list[Mark]] = [[] for _ in cuts]
+    for mark in marks:
+        low, high = mark.extent
+        for line in range(bisect_right(ends, low), bisect_left(starts, high)):
+            shown[line].append(mark)
+    return shown
+
+
 def stack(marks: Sequence[Mark], cut: Cells, width: int, pen: Pen, bracket: Bracket) -> list[list[Piece]]:
     """Place the marks of one output line in rows, the nearest to the text first: short before long, none over another.
 
@@ -35,8 +47,7 @@ def stack(marks: Sequence[Mark], cut: Cells, width: int, pen: Pen, bracket: Brac
     """
     rows: list[list[Piece]] = []
     placed: list[tuple[_Fragment, int]] = []
-    shown = [mark for mark in marks if _meet(mark.extent, cut)]
-    for mark in sorted(shown, key=lambda m: (_size(m.extent), m.parts, m.caption)):
+    for mark in sorted(marks, key=lambda m: (_size(m.extent), m.parts, m.caption)):
         new = _fragment(mark, cut, width, pen, bracket)
         row = max((r + 1 for old, r in placed if _meet(old.lines, new.lines)), default=0)
         while any(r == row and _meet(old.taken, new.taken) for old, r in placed):

@@ -26,7 +26,7 @@ from rich.text import Text
 
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.drawing.brackets import Mark, Piece, stack
+from spanloom.drawing.brackets import Mark, Piece, divide, stack
 from spanloom.drawing.line import lay, printable
 from spanloom.drawing.pens import ASCII, UNICODE, Pen
 from spanloom.errors import ParameterError
@@ -103,9 +103,10 @@ def draw(
         for i, m in enumerate(chosen)
     ]
     out = Text(no_wrap=True, overflow="ignore")
-    for number, cut in enumerate(line.cuts(width)):
-        rows = stack(marks, cut, width, pen, pen.below)
-        if number and (rows or marks):
+    cuts = line.cuts(width)
+    for number, (cut, shown) in enumerate(zip(cuts, divide(marks, cuts), strict=True)):
+        rows = stack(shown, cut, width, pen, pen.below)
+        if number and marks:
             out.append("\n")
         _write(out, [[(0, line.text(cut), "")], *rows], "\n" if number else "")
     return out
@@ -154,9 +155,12 @@ def draw_pair(
     indent = len("gold  ")
     inner = max(1, width - indent)
     out = Text(no_wrap=True, overflow="ignore")
-    for number, cut in enumerate(line.cuts(inner)):
-        upper = stack(above, cut, inner, pen, pen.above)[::-1]
-        lower = stack(below, cut, inner, pen, pen.below)
+    cuts = line.cuts(inner)
+    for number, (cut, shown_above, shown_below) in enumerate(
+        zip(cuts, divide(above, cuts), divide(below, cuts), strict=True)
+    ):
+        upper = stack(shown_above, cut, inner, pen, pen.above)[::-1]
+        lower = stack(shown_below, cut, inner, pen, pen.below)
         rows = [
             [(column + indent, text, style) for column, text, style in row]
             for row in [*upper, [(0, line.text(cut), "")], *lower]
