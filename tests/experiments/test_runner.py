@@ -1,0 +1,121 @@
+"""The experiment runner: every run once, nothing lost, the paper beside."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments.__main__ import main
+from experiments.runner import Experiment, Run, Runner, commit
+
+
+class Recorder:
+    """An ``execute`` that remembers its calls and can be told to fail."""
+
+    def __init__(self):
+        self.calls = []
+        self.broken = set()
+
+    def __call__(self, run, context):
+        self.calls.append(run.name)
+        if run.name in self.broken:
+            raise RuntimeError(f"{run.name} broke")
+        return {"f1": run.settings["skill"], "words_per_second": 1234.5, "quick": context.quick}
+
+
+@pytest.fixture
+def execute():
+    """A fresh recorder."""
+    return Recorder()
+
+
+def runner(tmp_path, execute, *, skill=0.708, quick=False, finish=None):
+    """Three runs; the paper has figures for one."""
+    runs = [Run("EDGE", {"skill": skill}, {"f1": 70.8}), Run("STATE | x", {"skill": 0.5}), Run("LCRF", {"skill": 0.25})]
+    experiment = Experiment("A table", runs, execute, ["f1", "words_per_second"], about="Text.", finish=finish)
+    return Runner("table3", experiment, tmp_path, quick=quick, root=tmp_path)
+
+
+def test_a_second_run_does_nothing(tmp_path, execute):
+    """All three are done once; again=True does them again; only picks."""
+    assert runner(tmp_path, execute).run() == []
+    assert runner(tmp_path, execute).run() == []
+    assert execute.calls == ["EDGE", "STATE | x", "LCRF"]
+    runner(tmp_path, execute).run(["LCRF"], again=True)
+    assert execute.calls[3:] == ["LCRF"]
+
+
+def test_a_changed_setting_is_a_new_run(tmp_path, execute):
+    """Only the run whose setting changed is done again."""
+    runner(tmp_path, execute).run()
+    runner(tmp_path, execute, skill=0.9).run()
+    assert execute.calls[3:] == ["EDGE"]
+
+
+def test_a_failure_loses_nothing_and_is_tried_again(tmp_path, execute):
+    """The others are in the table, the trace is kept, and the next call does the failed one only."""
+    execute.broken = {"STATE | x"}
+    assert runner(tmp_path, execute).run() == ["STATE | x"]
+    table = (tmp_path / "results" / "table3.md").read_text()
+    assert "not run" in table
+    assert "25.00" in table
+    (trouble,) = (tmp_path / "work" / "table3").glob("*.error.txt")
+    assert "STATE | x broke" in trouble.read_text()
+    execute.broken = set()
+    assert runner(tmp_path, execute).run() == []
+    assert execute.calls[3:] == ["STATE | x"]
+    assert not trouble.exists()
+
+
+def test_table_has_the_paper_beside_and_escapes_bars(tmp_path, execute):
+    """F1 in percent, the paper's figure in the next column, settings below."""
+    runner(tmp_path, execute).run()
+    lines = (tmp_path / "results" / "table3.md").read_text().splitlines()
+    assert lines[4] == "|  | F1 | F1 (paper) | words/s | seconds |"
+    assert lines[6].startswith("| EDGE | 70.80 | 70.8 | 1,234.5 | ")
+    assert lines[7].startswith(r"| STATE \| x | 50.00 |  | ")
+    assert any(line.startswith("- **EDGE** (") and '`{"skill": 0.708}`' in line for line in lines)
+
+
+def test_json_has_settings_commit_and_seconds(tmp_path, execute):
+    """What a later reader needs in order to trust the figure."""
+    runner(tmp_path, execute).run()
+    first = json.loads((tmp_path / "results" / "table3.json").read_text())["runs"][0]
+    assert first["settings"] == {"skill": 0.708}
+    assert first["paper"] == {"f1": 70.8}
+    assert first["commit"] == commit()
+    assert first["seconds"] >= 0
+
+
+def test_quick_results_are_kept_apart(tmp_path, execute):
+    """A quick run neither fills nor satisfies the real table."""
+    runner(tmp_path, execute, quick=True).run()
+    assert not (tmp_path / "results").exists()
+    assert "quick run" in (tmp_path / "work" / "table3.quick" / "table3.md").read_text()
+    runner(tmp_path, execute).run()
+    assert len(execute.calls) == 6
+
+
+def test_finish_gets_all_results(tmp_path, execute):
+    """For pictures; not called while a run is missing."""
+    seen = []
+    execute.broken = {"LCRF"}
+    runner(tmp_path, execute, finish=lambda results, folder: seen.append((results, folder))).run()
+    assert seen == []
+    execute.broken = set()
+    runner(tmp_path, execute, finish=lambda results, folder: seen.append((results, folder))).run()
+    assert seen[0][0]["LCRF"]["f1"] == 0.25
+    assert seen[0][1] == tmp_path / "results"
+
+
+def test_unknown_names_are_refused(tmp_path, execute, capsys):
+    """One clear line."""
+    with pytest.raises(ValueError, match="has no run 'EGDE'; it has EDGE"):
+        runner(tmp_path, execute).run(["EGDE"])
+    with pytest.raises(ValueError, match="more than one run named a"):
+        Runner("x", Experiment("t", [Run("a", {}), Run("a", {})], execute, []), tmp_path, root=tmp_path)
+    with pytest.raises(SystemExit, match="2"):
+        main(["no-such-thing"])
+    assert "no experiment 'no-such-thing'" in capsys.readouterr().err
+    assert main([]) == 0
