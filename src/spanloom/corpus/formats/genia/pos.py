@@ -1,0 +1,152 @@
+"""The POS text of GENIA: ``word/TAG`` one sentence a line, and where each word stands in the sentences of the XML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import accumulate
+
+from spanloom.corpus.lines import lines
+from spanloom.corpus.mention import Part
+from spanloom.corpus.report import Report
+
+Tagged = tuple[list[str], list[str]]
+"""The words of a sentence and their tags."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The sentences of one article."""
+
+    id: str
+    sentences: list[Tagged]
+
+
+def records(paths: list[str], report: Report) -> Iterator[Record]:
+    """Yield the articles of the POS files, one after the other."""
+    id = ""
+    sentences: list[Tagged] = []
+    for path in paths:
+        for number, line in lines(path, report):
+            if line.startswith("UI/LS -/: "):
+                if id:
+                    yield Record(id, sentences)
+                id, sentences = line[10:].partition("/")[0], []
+                continue
+            if line.startswith(("TI/LS -/: ", "AB/LS -/: ")):
+                line = line[10:]
+            if not line or line.isspace():
+                continue
+            if not id:
+                report.broken("pos", f"{path}:{number}", "text before the first line 'UI/LS -/: ID/CD'")
+                continue
+            sentences.append(split_line(line))
+    if id:
+        yield Record(id, sentences)
+
+
+def split_line(line: str) -> Tagged:
+    """Split ``word/TAG word/TAG`` at the last slash of each piece; a piece without a tag joins the next.
+
+    Punctuation without a tag is its own tag, as is usual for punctuation.
+
+    Examples
+    --------
+    >>> split_line("B/CD28-responsive/JJ 1, 25/CD ./.")
+    (['B/CD28-responsive', '1,25', '.'], ['JJ', 'CD', '.'])
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    pending = ""
+    for piece in line.split():
+        word, slash, tag = piece.rpartition("/")
+        if not slash or not tag:
+            if len(word) != 1 or word.isalnum():
+                pending += piece
+                continue
+            tag = word
+        words.append(pending + word if pending else word)
+        tags.append(tag)
+        pending = ""
+    if pending:
+        words.append(pending)
+        tags.append("X")
+    return words, tags
+
+
+def place(text: str, words: list[str]) -> list[Part] | None:
+    """Return where the words stand in the text if they are all of it but the spaces; None otherwise."""
+    spans: list[Part] = []
+    at = 0
+    for word in words:
+        start = text.find(word, at)
+        if start < 0:
+            return None
+        at = start + len(word)
+        spans.append((start, at))
+    # All words were found in order; they are all of the text if nothing but spaces is left over.
+    return spans if sum(map(len, words)) + text.count(" ") == len(text) else None
+
+
+def place_document(texts: list[str], sentences: list[Tagged]) -> tuple[list[tuple[list[Part], list[str]]], int]:
+    """Place the words of an article whose POS text has other sentence breaks or characters than the XML.
+
+    Every character of the XML that is not a space comes to stand in one token; where the two differ, the edges of the
+    POS words are carried over by the longest common subsequences of their characters.
+
+    Returns
+    -------
+    list of (spans, tags)
+        For every text.
+    int
+        How many characters differ.
+    """
+    own = [[i for i, char in enumerate(text) if not char.isspace()] for text in texts]
+    flat = "".join(text[i] for text, places in zip(texts, own, strict=True) for i in places)
+    words = [word for sentence in sentences for word in sentence[0]]
+    tags = [tag for sentence in sentences for tag in sentence[1]]
+    other = "".join(words)
+    edges = [0, *accumulate(len(word) for word in words)]
+    differ = 0
+    if flat != other:
+        carried, differ = _carry(other, flat)
+        edges = [carried[edge] for edge in edges]
+    edges[0], edges[-1] = 0, len(flat)
+    tokens = [(a, b, tag) for a, b, tag in zip(edges, edges[1:], tags, strict=False) if a < b]
+    result: list[tuple[list[Part], list[str]]] = []
+    offset = k = 0
+    for places in own:
+        spans: list[Part] = []
+        chosen: list[str] = []
+        stop = offset + len(places)
+        # A word may run over a break of the XML or over a space inside it; it is cut there.
+        while k < len(tokens) and tokens[k][0] < stop:
+            a, b, tag = tokens[k]
+            a, last = max(a, offset), min(b, stop)
+            start = a
+            for i in range(a + 1, last + 1):
+                if i == last or places[i - offset] != places[i - offset - 1] + 1:
+                    spans.append((places[start - offset], places[i - offset - 1] + 1))
+                    chosen.append(tag)
+                    start = i
+            if b > stop:
+                break
+            k += 1
+        offset = stop
+        result.append((spans, chosen))
+    return result, differ
+
+
+def _carry(source: str, target: str) -> tuple[list[int], int]:
+    """For every position in ``source`` the position in ``target``; and how many characters differ."""
+    matcher = SequenceMatcher(None, source, target, autojunk=False)
+    carried = [0] * (len(source) + 1)
+    differ = 0
+    for kind, i1, i2, j1, j2 in matcher.get_opcodes():
+        if kind != "equal":
+            differ += max(i2 - i1, j2 - j1)
+        for i in range(i1, i2 + 1):
+            carried[i] = min(j1 + i - i1, j2)
+    carried[len(source)] = len(target)
+    return carried, differ

@@ -1,0 +1,265 @@
+"""Read GENIA: ``genia:DIR?classes=5|22|leaf&coordination=whole|expand&split=train|dev|test``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from spanloom.corpus.document import Document, Sentence
+from spanloom.corpus.formats.genia.coordination import members
+from spanloom.corpus.formats.genia.markup import BadMarkup, Term, parse, unescape
+from spanloom.corpus.formats.genia.pos import Record, place, place_document, records
+from spanloom.corpus.lines import whole
+from spanloom.corpus.mention import Mention, Part, Parts
+from spanloom.corpus.reading import choice
+from spanloom.corpus.report import Report
+from spanloom.errors import CorpusError
+
+finds_files = True
+
+FIVE = frozenset(["protein", "DNA", "RNA", "cell_line", "cell_type"])
+# Sentences (of 18,546) and articles (of 2,000) in file order: 80, 10 and 10 per cent, as Finkel and Manning (2009)
+# have it.
+SENTENCES = {"": (0, 1 << 62), "train": (0, 14_836), "dev": (14_836, 16_691), "test": (16_691, 1 << 62)}
+ARTICLES = {"": (0, 1 << 62), "train": (0, 1_600), "dev": (1_600, 1_800), "test": (1_800, 1 << 62)}
+
+_ARTICLE = re.compile(r"<article\b[^>]*>(.*?)</article>", re.DOTALL)
+_ID = re.compile(r"<bibliomisc>\s*([^<]*?)\s*</bibliomisc>")
+_SENTENCE = re.compile(r"<sentence\b[^>]*>(.*?)</sentence>", re.DOTALL)
+_TITLE_END = "</title>"
+_INNER = re.compile(r"[-/]")
+_GROUP = re.compile(r"(protein|DNA|RNA)_.*")
+
+
+def read(
+    path: str,
+    report: Report,
+    *,
+    classes: str = "5",
+    coordination: str = "whole",
+    split: str = "",
+    by: str = "sentence",
+    tokens: str = "split",
+) -> Iterator[Document]:
+    """Yield the articles of the GENIA term corpus.
+
+    Parameters
+    ----------
+    path
+        The folder with ``GENIAcorpus3.02.xml`` and the ``.pos`` files, or the XML file. Without ``.pos`` files
+        there are no tags, and tokens are what stands between spaces.
+    classes
+        ``5``: protein, DNA, RNA, cell_line, cell_type; ``22``: all, with protein, DNA and RNA collapsed; ``leaf``:
+        all 36.
+    coordination
+        ``whole``: a coordination is one mention; ``expand``: it is its members, many of them discontinuous.
+    split
+        train, dev or test; all without it.
+    by
+        What the split counts: ``sentence`` (as in the papers; an article may come in two pieces) or ``document``.
+    tokens
+        ``split``: words of the POS text, cut at hyphens and slashes; ``pos``: as they are there. Both are cut at
+        the edges of mentions; pieces keep the word's tag.
+    """
+    choice("classes", classes, ("5", "22", "leaf"))
+    choice("coordination", coordination, ("whole", "expand"))
+    choice("split", split, SENTENCES)
+    choice("by", by, ("sentence", "document"))
+    choice("tokens", tokens, ("split", "pos"))
+    file, tagged = _files(path)
+    content = whole(file)
+    articles = records(tagged, report) if tagged else None
+    first, last = (SENTENCES if by == "sentence" else ARTICLES)[split]
+    reader = _Reader(str(file), content, report, classes, coordination == "expand", tokens == "split")
+    seen = 0
+    for number, match in enumerate(_ARTICLE.finditer(content)):
+        record = next(articles, None) if articles is not None else None
+        places = list(_SENTENCE.finditer(content, *match.span(1)))
+        chosen = range(len(places))
+        if by == "sentence":
+            chosen = range(max(first - seen, 0), min(last - seen, len(places)))
+            seen += len(places)
+        elif not first <= number < last:
+            chosen = range(0)
+        if chosen:
+            yield reader.article(match, places, record, chosen)
+        if (seen if by == "sentence" else number + 1) >= last:
+            return
+    if reader.count == 0 and not _ARTICLE.search(content):
+        raise CorpusError(f"{file}: no <article> in this file")
+
+
+def _files(path: str) -> tuple[Path, list[str]]:
+    root = Path(path)
+    if root.is_dir():
+        found = sorted(root.glob("GENIAcorpus*.xml"))
+        if not found:
+            raise CorpusError(f"{path}: no GENIAcorpus*.xml in this folder")
+        file = found[0]
+    else:
+        file = root
+    # The first articles are in the training part.
+    order = {"GENIAtrain.pos": 0, "GENIAtest.pos": 1}
+    tagged = sorted(file.parent.glob("*.pos"), key=lambda p: (order.get(p.name, 2), p.name))
+    return file, [str(p) for p in tagged]
+
+
+class _Reader:
+    """What all articles share."""
+
+    def __init__(self, file: str, content: str, report: Report, classes: str, expand: bool, cut: bool) -> None:
+        self.file = file
+        self.content = content
+        self.report = report
+        self.expand = expand
+        self.cut = cut
+        self.classes = classes
+        self.count = 0
+        self.ids: dict[str, int] = {}
+        self.labels: dict[str, str] = {}
+
+    def article(
+        self, match: re.Match[str], places: list[re.Match[str]], record: Record | None, chosen: range
+    ) -> Document:
+        """Build the chosen sentences of one article."""
+        self.count += 1
+        id_match = _ID.search(self.content, *match.span(1))
+        id = id_match[1] if id_match else f"article {self.count}"
+        if id_match is None:
+            self.report.warning("id", self._where(match.start()), "an article without <bibliomisc>")
+        self.ids[id] = self.ids.get(id, 0) + 1
+        if self.ids[id] > 1:
+            self.report.warning("document-twice", self._where(match.start()), f"article {id} again")
+            id = f"{id}#{self.ids[id]}"
+        title_end = self.content.find(_TITLE_END, *match.span(1))
+        parsed = [self._parse(place) for place in places]
+        words = self._words(match, id, [text for text, _ in parsed], record)
+        sentences = []
+        for k in chosen:
+            text, terms = parsed[k]
+            spans, tags = words[k]
+            sentence = self._sentence(text, terms, spans, tags, places[k].start())
+            if places[k].start() < title_end:
+                sentence.meta["section"] = "title"
+            sentences.append(sentence)
+        return Document(sentences, id)
+
+    def _where(self, at: int) -> str:
+        return f"{self.file}:{self.content.count(chr(10), 0, at) + 1}"
+
+    def _parse(self, place: re.Match[str]) -> tuple[str, list[Term]]:
+        try:
+            return parse(place[1])
+        except BadMarkup as error:
+            self.report.broken("markup", self._where(place.start(1) + error.at), str(error))
+            return "", []
+
+    def _words(
+        self, match: re.Match[str], id: str, texts: list[str], record: Record | None
+    ) -> list[tuple[list[Part], list[str]]]:
+        """Every sentence's tokens with their tags."""
+        if record is None:
+            return [([m.span() for m in re.finditer(r"\S+", text)], []) for text in texts]
+        if len(record.sentences) == len(texts):
+            placed: list[tuple[list[Part], list[str]]] = []
+            for text, (words, tags) in zip(texts, record.sentences, strict=True):
+                spans = place(text, words)
+                if spans is not None:
+                    placed.append((spans, tags))
+                elif "".join(words) == "".join(text.split()):
+                    placed.extend(place_document([text], [(words, tags)])[0])
+                else:
+                    break
+            if len(placed) == len(texts):
+                return placed
+        placed, differ = place_document(texts, record.sentences)
+        breaks = len(texts) - len(record.sentences)
+        what = ", ".join(
+            [f"{differ} characters differ"] * (differ > 0) + [f"{breaks:+d} sentence breaks"] * (breaks != 0)
+        )
+        self.report.warning("pos-differs", self._where(match.start()), f"article {id} and its POS text: {what}")
+        return placed
+
+    def _label(self, sem: str) -> str:
+        """The label of a class name; empty if the class is not asked for."""
+        label = self.labels.get(sem)
+        if label is None:
+            leaf = next((atom for atom in sem.strip("()").replace(")", " ").split() if atom.startswith("G#")), "")[2:]
+            label = _GROUP.sub(r"\1", leaf) if self.classes != "leaf" else leaf
+            if self.classes == "5" and label not in FIVE:
+                label = ""
+            self.labels[sem] = label
+        return label
+
+    def _sentence(self, text: str, terms: list[Term], spans: list[Part], tags: list[str], at: int) -> Sentence:
+        wanted: list[tuple[str, Parts, dict[str, str]]] = []
+        edges: set[int] = set()
+        for term in terms:
+            sem = term.sem
+            if not sem:
+                continue
+            label = self._label(sem)
+            if not label:
+                continue
+            if sem[0] == "(" and self.expand:
+                wanted.extend(self._members(text, term, label, at))
+            elif term.start < term.end:
+                wanted.append((label, ((term.start, term.end),), {"lex": unescape(term.lex), "sem": sem}))
+        for _, parts, _ in wanted:
+            for part in parts:
+                edges.update(part)
+        spans, tags = _cut(text, spans, tags, edges, self.cut)
+        first = {s: i for i, (s, _) in enumerate(spans)}
+        last = {e: i for i, (_, e) in enumerate(spans, 1)}
+        # Terms of one label on the same tokens are kept: they differ in their attributes.
+        mentions = [
+            Mention(label, tuple([(first[s], last[e]) for s, e in parts]), None, attributes)
+            for label, parts, attributes in wanted
+        ]
+        columns = {"pos": tags} if tags else {}
+        return Sentence([text[s:e] for s, e in spans], mentions, columns, text, spans)
+
+    def _members(self, text: str, term: Term, label: str, at: int) -> Iterator[tuple[str, Parts, dict[str, str]]]:
+        found, missing = members(text, term)
+        for lex, parts in found:
+            yield label, parts, {"lex": lex, "sem": term.sem}
+        for lex in missing:
+            whole = text[term.start : term.end]
+            self.report.warning("coordination", self._where(at), f"member {lex!r} is not to be found in {whole!r}")
+        if not found:
+            yield label, ((term.start, term.end),), {"lex": term.lex, "sem": term.sem}
+
+
+def _cut(text: str, spans: list[Part], tags: list[str], edges: set[int], inner: bool) -> tuple[list[Part], list[str]]:
+    """Cut tokens at the edges of mentions and, if ``inner``, around hyphens and slashes."""
+    known = {s for s, _ in spans}
+    known.update(e for _, e in spans)
+    cuts = edges - known
+    if inner and ("-" in text or "/" in text):
+        for match in _INNER.finditer(text):
+            cuts.update(match.span())
+        cuts -= known
+    if not cuts:
+        return spans, tags
+    ordered = sorted(cuts)
+    ordered.append(1 << 62)
+    pieces: list[Part] = []
+    chosen: list[str] = []
+    k = 0
+    cut = ordered[0]
+    for i, (start, end) in enumerate(spans):
+        while cut <= start:
+            k += 1
+            cut = ordered[k]
+        while cut < end:
+            pieces.append((start, cut))
+            if tags:
+                chosen.append(tags[i])
+            start = cut
+            k += 1
+            cut = ordered[k]
+        pieces.append((start, end))
+        if tags:
+            chosen.append(tags[i])
+    return pieces, chosen
