@@ -9,6 +9,7 @@
 #include "spanloom/chain.hpp"
 #include "spanloom/lbfgs.hpp"
 #include "spanloom/likelihood.hpp"
+#include "spanloom/perceptron.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -92,6 +93,21 @@ void bind_learning(nb::module_& m) {
              return Lbfgs::Step(self.iterate());
            })
       .def_prop_ro("x", [](const Lbfgs& self) { return give(std::vector<double>(self.x())); }, "A copy of x.");
+
+  nb::class_<Perceptron>(m, "Perceptron", "Averaged structured perceptron.")
+      .def(
+          "__init__",
+          [](Perceptron* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
+             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, std::uint64_t seed) {
+            new (self) Perceptron(rows, std::move(structure), Gold{copy(gold_ptr), copy(gold_cells)}, seed);
+          },
+          "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "seed"_a)
+      .def("epoch", &Perceptron::epoch, nb::call_guard<nb::gil_scoped_release>(),
+           "Visit every sentence once; return the number of wrong ones.")
+      .def(
+          "averaged",
+          [](const Perceptron& self) { return nb::make_tuple(give(self.weights()), give(self.global_weights())); },
+          "Return ([features * columns], [global cells]).");
 }
 
 }  // namespace spanloom::bindings

@@ -119,8 +119,8 @@ class ChainSolver final : public Solver {
     std::fill(extra_global_.begin(), extra_global_.end(), 0.0);
   }
 
-  double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& site_cells) override {
-    site_cells.clear();
+  double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
+    cells.clear();
     if (sites == 0) return 0.0;
     best_.resize(2 * stride_);
     back_.resize(sites * stride_);
@@ -140,10 +140,16 @@ class ChainSolver final : public Solver {
       }
     }
     if (top == kMinusInfinity) return top;
-    site_cells.resize(sites);
+    cells.resize(sites);
     for (std::size_t t = sites; t-- > 0;) {
-      site_cells[t] = static_cast<std::int32_t>(t * labels_ + last);
+      cells[t] = static_cast<std::int32_t>(t * labels_ + last);
       if (t > 0) last = static_cast<std::size_t>(back_[t * stride_ + last]);
+    }
+    if (with_global) {
+      const auto labels = static_cast<std::int32_t>(labels_);
+      for (std::size_t t = 1; t < sites; ++t) {
+        cells.push_back(static_cast<std::int32_t>(sites) * labels + cells[t - 1] % labels * labels + cells[t] % labels);
+      }
     }
     return top;
   }

@@ -70,26 +70,25 @@ Likelihood::Likelihood(const SparseRows& rows, std::shared_ptr<const Structure> 
       global_params_(global_tying_.identity() ? structure_->global_cells() : global_tying_.width) {
   site_tying_.check(columns_, "the site tying");
   global_tying_.check(structure_->global_cells(), "the global tying");
-  check_gold();
+  gold_.check(x_.rows, *structure_);
   make_shards();
   weights_.assign(x_.classes() * stride_, 0.0F);
   difference_.assign(x_.rows.rows() * stride_, 0.0F);
 }
 
-void Likelihood::check_gold() const {
-  const std::size_t groups = x_.rows.groups();
-  if (gold_.ptr.size() != groups + 1 || gold_.ptr.front() != 0 ||
-      gold_.ptr.back() != static_cast<std::int64_t>(gold_.cells.size()) ||
-      !std::is_sorted(gold_.ptr.begin(), gold_.ptr.end())) {
-    throw std::invalid_argument("[Likelihood] the gold pointers do not fit " + std::to_string(groups) + " sentences");
+void Gold::check(const SparseRows& rows, const Structure& structure) const {
+  const std::size_t groups = rows.groups();
+  if (ptr.size() != groups + 1 || ptr.front() != 0 || ptr.back() != static_cast<std::int64_t>(cells.size()) ||
+      !std::is_sorted(ptr.begin(), ptr.end())) {
+    throw std::invalid_argument("[Gold] the pointers do not fit " + std::to_string(groups) + " sentences");
   }
   for (std::size_t g = 0; g < groups; ++g) {
-    const auto sites = static_cast<std::size_t>(x_.rows.group_ptr[g + 1] - x_.rows.group_ptr[g]);
-    const auto cells = static_cast<std::int64_t>(sites * columns_ + structure_->global_cells());
-    for (std::int64_t i = gold_.ptr[g]; i < gold_.ptr[g + 1]; ++i) {
-      if (gold_.cells[i] < 0 || gold_.cells[i] >= cells) {
-        throw std::invalid_argument("[Likelihood] gold cell " + std::to_string(gold_.cells[i]) + " of sentence " +
-                                    std::to_string(g) + " is not in [0, " + std::to_string(cells) + ")");
+    const auto sites = static_cast<std::size_t>(rows.group_ptr[g + 1] - rows.group_ptr[g]);
+    const auto count = static_cast<std::int64_t>(sites * structure.columns() + structure.global_cells());
+    for (std::int64_t i = ptr[g]; i < ptr[g + 1]; ++i) {
+      if (cells[i] < 0 || cells[i] >= count) {
+        throw std::invalid_argument("[Gold] cell " + std::to_string(cells[i]) + " of sentence " + std::to_string(g) +
+                                    " is not in [0, " + std::to_string(count) + ")");
       }
     }
   }

@@ -32,17 +32,17 @@ class GraphSolver final : public Solver {
     std::fill(global_expected_.begin(), global_expected_.end(), 0.0);
   }
 
-  double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& site_cells) override {
+  double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
     const auto graph = load(sites, scores);
     const Derivation found = spanloom::best(*graph, cell_scores_);
     const auto site_end = static_cast<std::int32_t>(sites * structure_.columns());
-    site_cells.clear();
+    cells.clear();
     for (const std::int64_t e : found.edges) {
       for (std::int64_t i = graph->cell_ptr[e]; i < graph->cell_ptr[e + 1]; ++i) {
-        if (graph->cells[i] < site_end) site_cells.push_back(graph->cells[i]);
+        if (with_global || graph->cells[i] < site_end) cells.push_back(graph->cells[i]);
       }
     }
-    std::sort(site_cells.begin(), site_cells.end());
+    std::sort(cells.begin(), cells.end());
     return found.score;
   }
 

@@ -189,3 +189,14 @@ class Lbfgs:
     @property
     def x(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """A copy of x."""
+
+class Perceptron:
+    """Averaged structured perceptron."""
+
+    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> None: ...
+
+    def epoch(self) -> int:
+        """Visit every sentence once; return the number of wrong ones."""
+
+    def averaged(self) -> tuple:
+        """Return ([features * columns], [global cells])."""

@@ -25,6 +25,9 @@ struct Tying {
 struct Gold {
   std::vector<std::int64_t> ptr{0};  // [sentences + 1]
   std::vector<std::int32_t> cells;
+
+  // Throws std::invalid_argument, with the values, unless they are cells of the sentences of `rows`.
+  void check(const SparseRows& rows, const Structure& structure) const;
 };
 
 // The negative log-likelihood of annotated structures:
@@ -54,7 +57,6 @@ class Likelihood final : public Objective {
     std::size_t last = 0;
   };
 
-  void check_gold() const;
   void make_shards();
   void load_weights(std::span<const double> x);
   double run_sentences(std::span<const double> x, std::span<double> gradient);

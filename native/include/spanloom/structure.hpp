@@ -26,8 +26,10 @@ class Solver {
   // Adds the expected uses of global cells since the last call to out[0 .. global_cells) and starts anew.
   virtual void add_global(std::span<double> out) = 0;
 
-  // Finds the best structure: its score, and the site cells it uses, in ascending order. -inf if there is none.
-  virtual double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& site_cells) = 0;
+  // Finds the best structure: its score, and the site cells it uses, in ascending order, then its global cells if they
+  // are wanted. -inf if there is none.
+  virtual double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& cells,
+                      bool with_global = false) = 0;
 };
 
 // How the cells of a sentence go together, whatever their scores.

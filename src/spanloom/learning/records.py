@@ -1,0 +1,42 @@
+"""What training tells about itself, one record an iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One iteration of training.
+
+    Attributes
+    ----------
+    number
+        From 1, over all components.
+    component
+        Which component was trained, from 0.
+    objective
+        The regularised objective after the iteration (for the perceptron: the number of wrong sentences).
+    gradient_norm, weight_norm
+        Euclidean norms; 0 where the algorithm has none.
+    evaluations
+        How often the objective was evaluated.
+    seconds
+        Since training began.
+    dev_f1
+        Micro F1 on the development data, if they were given.
+    """
+
+    number: int
+    component: int
+    objective: float
+    gradient_norm: float
+    weight_norm: float
+    evaluations: int
+    seconds: float
+    dev_f1: float | None = None
+
+
+Listener = Callable[[Iteration], None]
+"""Called after every iteration."""

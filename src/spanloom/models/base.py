@@ -1,0 +1,87 @@
+"""What every model is: sites where features fire, columns, a structure over them, and a scheme that reads it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import Structure
+from spanloom.corpus.mention import Mention
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Cells = npt.NDArray[np.int32]
+"""Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
+
+
+class Component(ABC):
+    """One trained structure. A model has one or several, which share features but no weights.
+
+    Attributes
+    ----------
+    columns
+        The output symbols at a site.
+    types
+        The labels of the mentions that it finds.
+    """
+
+    columns: Sequence[str]
+    types: frozenset[str]
+
+    @property
+    @abstractmethod
+    def structure(self) -> Structure:
+        """How the cells of a sentence go together."""
+
+    @abstractmethod
+    def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
+        """Return the cells, site and global ones, of the structure that stands for the mentions of ``n`` tokens."""
+
+    @abstractmethod
+    def decode(self, cells: Cells, n: int) -> list[Mention]:
+        """Return the mentions that a structure stands for, given its site cells in ascending order."""
+
+    def global_names(self) -> Sequence[str]:
+        """Name the global cells, in order, for explanations."""
+        return ()
+
+
+class Model(ABC):
+    """The shape of a recogniser: which components it has, where they look, and what it can hold.
+
+    ``learn`` sees the training mentions and makes the components; ``header`` and ``from_header`` take them through a
+    file.
+    """
+
+    name: ClassVar[str]
+    sites: ClassVar[Literal["tokens", "gaps"]] = "tokens"
+    holds: ClassVar[str]
+    """What mention sets the model can hold, in words, for messages."""
+
+    components: list[Component]
+
+    @abstractmethod
+    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
+        """Make the components from the (mentions, number of tokens) pairs of the training data."""
+
+    @abstractmethod
+    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
+        """Return the index of the first mention that the model cannot hold beside the others, and why; or None."""
+
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """Return what ``from_header`` needs, as JSON."""
+
+    @classmethod
+    @abstractmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        """Make the model with its components from what ``header`` returned; ``ModelFileError`` if it makes no sense."""
+
+    def unite(self, found: Sequence[Sequence[Mention]]) -> list[Mention]:
+        """Put together what the components found in one sentence, in reading order."""
+        return sorted((m for mentions in found for m in mentions), key=lambda m: (m.start, -m.end, m.label))

@@ -1,0 +1,95 @@
+"""Linear-chain conditional random field (Lafferty, McCallum & Pereira 2001): one label per token.
+
+    score(y) = Σ_t w[y_t] · f(t) + Σ_t transition[y_{t-1}, y_t]
+
+Sites are tokens, columns the labels of a segment representation, the graph a trellis in which illegal neighbours
+(``O`` then ``I-protein``) do not exist. Holds flat, contiguous mentions. Training and decoding cost O(n L²).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spanloom._native import ChainStructure
+from spanloom.corpus.mention import Mention
+from spanloom.errors import ModelFileError, ParameterError
+from spanloom.models.base import Cells, Component, Model
+from spanloom.schemes import Segments, first_misfit
+from spanloom.schemes.segments import check_scheme
+
+
+class ChainComponent(Component):
+    """A trellis over the labels of one representation."""
+
+    def __init__(self, segments: Segments, constrained: bool) -> None:
+        self.segments = segments
+        self.columns = segments.labels
+        self.types = segments.types
+        n = len(self.columns)
+        legal = np.ones((n, n), np.uint8)
+        start, end = np.ones(n, np.uint8), np.ones(n, np.uint8)
+        if constrained:
+            legal[:] = [[segments.allowed(a, b) for b in range(n)] for a in range(n)]
+            start[:] = [segments.may_start(a) for a in range(n)]
+            end[:] = [segments.may_end(a) for a in range(n)]
+        self._structure = ChainStructure(n, legal.ravel(), start, end)
+
+    @property
+    def structure(self) -> ChainStructure:
+        return self._structure
+
+    def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
+        labels = self.segments.encode(mentions, n)
+        size = len(self.columns)
+        sites = np.arange(n, dtype=np.int32) * np.int32(size) + labels
+        pairs = np.int32(n * size) + labels[:-1] * np.int32(size) + labels[1:]
+        return np.concatenate([sites, pairs])
+
+    def decode(self, cells: Cells, n: int) -> list[Mention]:
+        return self.segments.decode(cells % len(self.columns))
+
+    def global_names(self) -> list[str]:
+        return [f"{a} → {b}" for a in self.columns for b in self.columns]
+
+
+class Chain(Model):
+    """One chain over the labels of all types.
+
+    Parameters
+    ----------
+    scheme
+        The segment representation, see ``spanloom.schemes.segments``.
+    constrained
+        Whether only legal label sequences get probability, in training and decoding. ``False`` is what CRFsuite does.
+    """
+
+    name = "chain"
+    sites = "tokens"
+    holds = "contiguous mentions that do not overlap"
+
+    def __init__(self, scheme: str = "IOBES", constrained: bool = True) -> None:
+        check_scheme(scheme)
+        self.scheme = scheme
+        self.constrained = constrained
+
+    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
+        self.components = [ChainComponent(Segments.learn(self.scheme, sentences), self.constrained)]
+
+    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
+        return first_misfit(mentions)
+
+    def header(self) -> dict[str, Any]:
+        return {"scheme": self.scheme, "constrained": self.constrained, "labels": list(self.components[0].columns)}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Chain:
+        try:
+            model = cls(header["scheme"], bool(header["constrained"]))
+            labels = [str(label) for label in header["labels"]]
+            model.components = [ChainComponent(Segments(model.scheme, labels), model.constrained)]
+        except (KeyError, TypeError, ParameterError) as error:
+            raise ModelFileError(f"the labels of the chain are damaged: {error}") from None
+        return model

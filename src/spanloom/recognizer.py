@@ -1,0 +1,456 @@
+"""Recognizer: the one class that most people use."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import platform
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+import spanloom
+from spanloom._native import Decoder
+from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
+from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
+from spanloom.evaluation import Report, evaluate
+from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import Iteration, Listener, Settings, Weights
+from spanloom.models import MODELS, Model
+from spanloom.parameters import check_choice, check_count, check_number
+from spanloom.schemes.flat import CHOICES
+from spanloom.storage import load_arrays, save_arrays
+from spanloom.training import Dev, Interrupted, decode_all, hold, train_component
+
+Item = TypeVar("Item", Sentence, Document)
+Input = str | Sentence | Document
+BATCH = 256
+"""Sentences that are tagged at once when a stream is tagged."""
+
+
+class Recognizer:
+    """Learns to find mentions, and finds them.
+
+    Parameters
+    ----------
+    model
+        The kind of model, one of ``spanloom.models.MODELS``.
+    scheme
+        Segment representation of the flat models: IO, IOB1, IOB2, IOE1, IOE2, IOBES or BILOU.
+    features
+        What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
+    algorithm
+        ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged).
+    l1, l2
+        Penalties ``l1·‖w‖₁ + l2·‖w‖²``.
+    max_iter, tol
+        Training stops after ``max_iter`` iterations, or when ten of them lower the objective by less than ``tol`` of it.
+    patience
+        With development data: stop when their F1 has not risen for so many iterations, and take the best weights.
+    constrained
+        Whether only legal label sequences get probability.
+    overlap
+        What to do with training mentions that the model cannot hold together: ``"raise"``, or keep the ``"longest"``,
+        ``"outermost"`` or ``"innermost"``.
+    seed
+        For everything random. The same data, settings and seed give the same model, for any number of threads.
+    threads
+        None for all cores.
+    tokenizer, splitter
+        For raw text: functions like ``spanloom.corpus.tokenize`` and ``spanloom.corpus.split_sentences``.
+
+    Attributes
+    ----------
+    history_
+        One ``Iteration`` per iteration of training.
+    labels_
+        The labels of the mentions that it finds.
+    ceiling_
+        The share of the training mentions that the model can hold.
+    lost_
+        The others: (sentence number, mention).
+
+    Examples
+    --------
+    >>> from spanloom import Mention, Sentence
+    >>> train = [Sentence(["the", w, "gene"], [Mention("DNA", ((1, 3),))]) for w in ("lacZ", "sonic", "p53")]
+    >>> ner = Recognizer(max_iter=20).fit(train)
+    >>> ner.predict("The BRCA1 gene.").mentions
+    [Mention(label='DNA', parts=((1, 3),), prob=None)]
+    """
+
+    def __init__(
+        self,
+        model: str = "chain",
+        *,
+        scheme: str = "IOBES",
+        features: str | Sequence[str] | FeatureSet = "default",
+        algorithm: str = "lbfgs",
+        l1: float = 0.0,
+        l2: float = 0.1,
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        patience: int | None = None,
+        constrained: bool = True,
+        overlap: str = "raise",
+        seed: int = 1,
+        threads: int | None = None,
+        tokenizer: Tokenizer | None = None,
+        splitter: Splitter | None = None,
+    ) -> None:
+        self.model = model
+        self.scheme = scheme
+        self.features = features
+        self.algorithm = algorithm
+        self.l1 = l1
+        self.l2 = l2
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.constrained = constrained
+        self.overlap = overlap
+        self.seed = seed
+        self.threads = threads
+        self.tokenizer = tokenizer
+        self.splitter = splitter
+
+    # Learning
+
+    def fit(
+        self,
+        corpus: Iterable[Sentence | Document],
+        y: None = None,
+        *,
+        dev: Iterable[Sentence | Document] | None = None,
+        listener: Listener | None = None,
+    ) -> Recognizer:
+        """Learn from annotated documents or sentences.
+
+        Parameters
+        ----------
+        corpus
+            E.g. ``read("train.jsonl")``.
+        y
+            Ignored; scikit-learn passes it.
+        dev
+            Development data: their F1 is in every record of ``history_``, and ``patience`` goes by it.
+        listener
+            Called with each ``Iteration`` as soon as it is done.
+
+        Raises
+        ------
+        EncodingError
+            If the model cannot hold the mentions and ``overlap`` is ``"raise"``.
+        KeyboardInterrupt
+            If interrupted; when an iteration was done, the recogniser has the best weights so far and can be used.
+        """
+        settings = self._settings()
+        start = time.perf_counter()
+        sentences = _sentences(corpus)
+        if not any(len(s) for s in sentences):
+            raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
+        model = self._make_model()
+        held = hold(model, sentences, self.overlap)
+        if not any(held.mentions):
+            raise CorpusError(
+                f"there is nothing to learn: none of the {len(sentences)} training sentences has a mention"
+            )
+        lengths = [len(s) for s in sentences]
+        model.learn(list(zip(held.mentions, lengths, strict=True)))
+        extractor = FeatureExtractor(self._feature_set(), model.sites)
+        rows = extractor.fit(sentences, self.threads)
+        watch = None
+        if dev is not None:
+            dev_sentences = _sentences(dev)
+            watch = Dev(
+                extractor.transform(dev_sentences, self.threads),
+                [s.mentions for s in dev_sentences],
+                [len(s) for s in dev_sentences],
+            )
+        weights: list[Weights] = []
+        history: list[Iteration] = []
+        interrupted: Interrupted | None = None
+        for number, component in enumerate(model.components):
+            try:
+                learned, records = train_component(
+                    component,
+                    rows,
+                    held.mentions,
+                    lengths,
+                    algorithm=self.algorithm,
+                    settings=settings,
+                    seed=self.seed,
+                    number=number,
+                    dev=watch,
+                    patience=self.patience,
+                    listener=listener,
+                )
+            except Interrupted as stop:
+                if number + 1 < len(model.components):
+                    raise
+                interrupted, learned, records = stop, stop.weights, stop.history
+            weights.append(learned)
+            history.extend(records)
+        training = {
+            "sentences": len(sentences),
+            "tokens": sum(lengths),
+            "mentions": sum(map(len, held.mentions)),
+            "lost": len(held.lost),
+            "iterations": len(history),
+            "objective": sum(r.objective for r in _last_of_each(history)),
+            "dev_f1": history[-1].dev_f1 if history and len(model.components) == 1 else None,
+            "seconds": round(time.perf_counter() - start, 3),
+            "interrupted": interrupted is not None,
+            "spanloom": spanloom.__version__,
+            "python": platform.python_version(),
+        }
+        self._install(model, extractor, weights, training)
+        self.history_ = history
+        self.ceiling_ = held.ceiling
+        self.lost_ = held.lost
+        if interrupted is not None:
+            raise interrupted
+        return self
+
+    # Finding
+
+    @overload
+    def predict(self, corpus: str) -> Document: ...
+    @overload
+    def predict(self, corpus: Item) -> Item: ...
+    @overload
+    def predict(self, corpus: Iterable[Item]) -> list[Item]: ...
+    def predict(self, corpus: Input | Iterable[Input]) -> Any:
+        """Find the mentions of a text, a sentence, a document, or each of many.
+
+        Returns a ``Document`` for a string, and otherwise what was given, with the found mentions instead of its own.
+        """
+        if isinstance(corpus, str | Sentence | Document):
+            return next(self.stream([corpus]))
+        return list(self.stream(corpus))
+
+    def stream(self, corpus: Iterable[Input], batch: int = BATCH) -> Iterator[Any]:
+        """Like ``predict`` on many, but one result after the other: memory does not grow with the input."""
+        self._fitted()
+        items = iter(corpus)
+        while True:
+            units = [self._document(item) if isinstance(item, str) else item for item in islice(items, batch)]
+            if not units:
+                return
+            groups = [unit.sentences if isinstance(unit, Document) else [unit] for unit in units]
+            tagged = iter(self._tag([sentence for group in groups for sentence in group]))
+            for unit, group in zip(units, groups, strict=True):
+                done = [sentence.with_mentions(next(tagged)) for sentence in group]
+                yield Document(done, unit.id, unit.text, unit.starts, unit.meta) if isinstance(unit, Document) else done[0]
+
+    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
+        """Return the ``k`` most probable mention sets of a sentence with their exact probabilities, best first.
+
+        Only for models with one component; different structures that read as the same set are added up.
+        """
+        model = self._fitted()
+        check_count("k", k)
+        if len(model.components) > 1:
+            raise ParameterError(f"the model {model.name!r} has several components; k_best takes models with one")
+        component, weights = model.components[0], self.weights_[0]
+        rows = self.extractor_.transform([sentence], self.threads)
+        scores = np.concatenate([self._decoders[0].scores(rows, 1), weights.globals])
+        graph = component.structure.graph(rows.rows)
+        log_z = graph.log_partition(scores)
+        site_cells = rows.rows * len(component.columns)
+        sets: dict[tuple[Mention, ...], float] = {}
+        for score, edges in graph.k_best(scores, k):
+            cells = graph.cells_of(edges)
+            found = component.decode(np.sort(cells[cells < site_cells]), len(sentence))
+            key = tuple(sorted(found))
+            sets[key] = sets.get(key, 0.0) + float(np.exp(score - log_z))
+        return sorted(((prob, list(key)) for key, prob in sets.items()), key=lambda pair: -pair[0])
+
+    def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
+        """Find the mentions of annotated text and compare: ``score(dev).f1``."""
+        gold = list(corpus)
+        return evaluate(gold, self.predict(gold))
+
+    # Keeping
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file, whole or not at all. It holds arrays and JSON, nothing that runs."""
+        model = self._fitted()
+        arrays, feature_header = self.extractor_.state()
+        stored = {f"features.{name}": array for name, array in arrays.items()}
+        for i, weights in enumerate(self.weights_):
+            stored[f"component.{i}.features"] = weights.features
+            stored[f"component.{i}.globals"] = weights.globals
+        header = {
+            "model": {"name": model.name, **model.header()},
+            "features": feature_header,
+            "settings": {name: value for name, value in self.get_params().items() if name not in _NOT_STORED},
+            "own_tokenizer": self.tokenizer is not None or self.splitter is not None,
+            "training": self.training_,
+        }
+        save_arrays(path, stored, header)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        threads: int | None = None,
+        tokenizer: Tokenizer | None = None,
+        splitter: Splitter | None = None,
+    ) -> Recognizer:
+        """Open a model file. A recogniser that was trained with its own tokenizer needs it again to read raw text."""
+        arrays, header = load_arrays(path)
+        try:
+            name = header["model"]["name"]
+            if name not in MODELS:
+                raise ModelFileError(f"{path}: the model is a {name!r}, which this version of spanloom does not have")
+            model = MODELS[name].from_header(header["model"])
+            features = {k.removeprefix("features."): v for k, v in arrays.items() if k.startswith("features.")}
+            extractor = FeatureExtractor.from_state(features, header["features"])
+            settings = {k: v for k, v in header["settings"].items() if k in cls._parameter_names()}
+            weights = [
+                Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"])
+                for i in range(len(model.components))
+            ]
+            training = dict(header["training"])
+            needs_tokenizer = bool(header["own_tokenizer"])
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ModelFileError(f"{path}: the model file is incomplete or damaged: {error!r}") from None
+        ner = cls(**settings, features=extractor.features, threads=threads, tokenizer=tokenizer, splitter=splitter)
+        try:
+            ner._install(model, extractor, weights, training)
+        except ValueError as error:
+            raise ModelFileError(f"{path}: the weights do not fit the model: {error}") from None
+        ner._needs_tokenizer = needs_tokenizer
+        return ner
+
+    # scikit-learn's manners
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings by name."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params: Any) -> Recognizer:
+        """Change settings; they count from the next ``fit`` on."""
+        names = self._parameter_names()
+        for name, value in params.items():
+            if name not in names:
+                raise ParameterError(f"Recognizer has no parameter {name!r}; it has {', '.join(names)}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(None, TargetTags(required=False), input_tags=InputTags(two_d_array=False, string=True))
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self).__init__).parameters
+        changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
+        return f"Recognizer({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+
+    # Inside
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def _settings(self) -> Settings:
+        check_choice("model", self.model, MODELS)
+        check_choice("algorithm", self.algorithm, ("lbfgs", "perceptron"))
+        check_choice("overlap", self.overlap, ("raise", *CHOICES))
+        check_number("l1", self.l1, low=0)
+        check_number("l2", self.l2, low=0)
+        check_number("tol", self.tol, low=0)
+        check_count("max_iter", self.max_iter, low=1)
+        check_count("seed", self.seed, low=0)
+        if self.threads is not None:
+            check_count("threads", self.threads, low=1)
+        if self.patience is not None:
+            check_count("patience", self.patience, low=1)
+        return Settings(self.l1, self.l2, self.max_iter, self.tol, threads=self.threads)
+
+    def _make_model(self) -> Model:
+        """Make the model with those of the settings that it takes."""
+        kind = MODELS[self.model]
+        takes = inspect.signature(kind.__init__).parameters
+        return kind(**{name: value for name, value in self.get_params().items() if name in takes and name != "self"})
+
+    def _feature_set(self) -> FeatureSet:
+        if isinstance(self.features, FeatureSet):
+            return self.features
+        if not isinstance(self.features, str):
+            return FeatureSet(list(self.features))
+        if Path(self.features).suffix == ".toml":
+            return FeatureSet.from_toml(self.features)
+        return FeatureSet.named(self.features)
+
+    def _install(
+        self, model: Model, extractor: FeatureExtractor, weights: list[Weights], training: dict[str, Any]
+    ) -> None:
+        # Features that no component uses are dropped; with an L1 penalty that is most of them.
+        used = np.zeros(extractor.size, np.bool_)
+        for one in weights:
+            used |= one.features.any(axis=1)
+        if not used.all():
+            extractor = extractor.keep(np.flatnonzero(used))
+            weights = [Weights(np.ascontiguousarray(one.features[used]), one.globals) for one in weights]
+        self._decoders = [
+            Decoder(component.structure, one.features.ravel(), one.globals)
+            for component, one in zip(model.components, weights, strict=True)
+        ]
+        self.model_ = model
+        self.extractor_ = extractor
+        self.weights_ = weights
+        self.training_ = training
+        self.labels_ = tuple(sorted(frozenset().union(*(c.types for c in model.components))))
+        self._needs_tokenizer = False
+
+    def _fitted(self) -> Model:
+        try:
+            return self.model_
+        except AttributeError:
+            raise NotFittedError("this Recognizer has learned nothing yet; call fit, or Recognizer.load a model") from None
+
+    def _document(self, text: str) -> Document:
+        if self._needs_tokenizer and self.tokenizer is None and self.splitter is None:
+            raise ParameterError(
+                "this model was trained with its own tokenizer or splitter, which a model file cannot hold; "
+                "give them to Recognizer.load(..., tokenizer=..., splitter=...), or pass tokenised sentences"
+            )
+        return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
+
+    def _tag(self, sentences: Sequence[Sentence]) -> list[list[Mention]]:
+        model, threads = self._fitted(), self.threads or 0
+        rows = self.extractor_.transform(sentences, self.threads)
+        lengths = [len(s) for s in sentences]
+        found = [
+            decode_all(component, decoder, rows, lengths, threads)
+            for component, decoder in zip(model.components, self._decoders, strict=True)
+        ]
+        return found[0] if len(found) == 1 else [model.unite(parts) for parts in zip(*found, strict=True)]
+
+
+_NOT_STORED = frozenset({"features", "threads", "tokenizer", "splitter"})
+
+
+def _sentences(corpus: Iterable[Sentence | Document]) -> list[Sentence]:
+    sentences: list[Sentence] = []
+    for item in corpus:
+        if isinstance(item, Document):
+            sentences.extend(item.sentences)
+        elif isinstance(item, Sentence):
+            sentences.append(item)
+        else:
+            raise ParameterError(f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}")
+    return sentences
+
+
+def _last_of_each(history: Sequence[Iteration]) -> list[Iteration]:
+    return list({record.component: record for record in history}.values())

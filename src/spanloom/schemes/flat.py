@@ -1,0 +1,67 @@
+"""What a flat scheme can hold, and how to make a mention set flat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spanloom.corpus.mention import Mention
+from spanloom.errors import ParameterError
+
+CHOICES = ("longest", "outermost", "innermost")
+
+
+def first_misfit(mentions: Sequence[Mention]) -> tuple[int, str] | None:
+    """Return the index of the first mention that a flat scheme cannot hold, and why; None if it holds all.
+
+    Examples
+    --------
+    >>> first_misfit([Mention("a", ((0, 2),)), Mention("b", ((1, 3),))])
+    (1, 'crosses mention 0: a ((0, 2),)')
+    """
+    order = sorted(range(len(mentions)), key=lambda i: (mentions[i].start, -mentions[i].end, i))
+    latest = -1  # the mention that reaches farthest so far
+    for i in order:
+        mention = mentions[i]
+        if mention.discontinuous:
+            return i, f"has {len(mention.parts)} parts"
+        if latest >= 0 and mention.start < mentions[latest].end:
+            other = mentions[latest]
+            how = "crosses" if mention.crosses(other) else "is nested with"
+            return i, f"{how} mention {latest}: {other.label} {other.parts}"
+        if latest < 0 or mention.end > mentions[latest].end:
+            latest = i
+    return None
+
+
+def flatten(mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
+    """Split mentions into those that a flat scheme holds together, and the rest.
+
+    Parameters
+    ----------
+    mentions
+        Of one sentence.
+    keep
+        Which of overlapping mentions stay: ``"longest"`` (ties: the first), ``"outermost"`` (the one that no other
+        contains) or ``"innermost"`` (the one that contains no other). Discontinuous mentions never stay.
+
+    Examples
+    --------
+    >>> inner, outer = Mention("DNA", ((0, 1),)), Mention("protein", ((0, 3),))
+    >>> flatten([inner, outer], "longest") == ([outer], [inner])
+    True
+    """
+    orders = {
+        "longest": lambda m: (-len(m), m.start, m.label),
+        "outermost": lambda m: (m.start, -m.end, m.label),
+        "innermost": lambda m: (m.end, -m.start, m.label),
+    }
+    if keep not in orders:
+        raise ParameterError(f"keep must be one of {', '.join(CHOICES)}, got {keep!r}")
+    kept: list[Mention] = []
+    lost: list[Mention] = []
+    for mention in sorted(mentions, key=orders[keep]):
+        if mention.discontinuous or any(mention.overlaps(other) for other in kept):
+            lost.append(mention)
+        else:
+            kept.append(mention)
+    return sorted(kept), sorted(lost)

@@ -1,0 +1,171 @@
+"""From annotated sentences to weights: encode the gold, run the optimiser, watch the development data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import Decoder, SparseRows
+from spanloom.corpus import Mention, Sentence
+from spanloom.errors import EncodingError
+from spanloom.evaluation import micro
+from spanloom.learning import Iteration, Listener, Settings, Weights, averaged_perceptron, maximise_likelihood
+from spanloom.models import Component, Model
+from spanloom.schemes import flatten
+
+Gold = list[list[Mention]]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The gold mentions that a model can hold, and what had to go."""
+
+    mentions: Gold
+    lost: list[tuple[int, Mention]]
+    """Sentence number and mention."""
+
+    @property
+    def ceiling(self) -> float:
+        """The share of the gold mentions that is left: no recall on this data can be higher."""
+        kept = sum(map(len, self.mentions))
+        return kept / (kept + len(self.lost)) if kept or self.lost else 1.0
+
+
+def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
+    """Check every mention against the text and against what the model can hold.
+
+    Parameters
+    ----------
+    overlap
+        ``"raise"``, or how to choose among mentions that the model cannot hold together, see ``schemes.flatten``.
+    """
+    kept: Gold = []
+    lost: list[tuple[int, Mention]] = []
+    for number, sentence in enumerate(sentences):
+        mentions = sorted(set(sentence.mentions))
+        for mention in mentions:
+            if mention.end > len(sentence):
+                raise EncodingError(
+                    f"sentence {number}: mention {mention.label} {mention.parts} ends after the last of "
+                    f"{len(sentence)} tokens"
+                )
+        misfit = model.misfit(mentions) if mentions else None
+        if misfit is not None:
+            if overlap == "raise":
+                index, why = misfit
+                bad = mentions[index]
+                raise EncodingError(
+                    f"sentence {number} ({' '.join(sentence.tokens[:8])} …): mention {index} {bad.label} {bad.parts} "
+                    f"{why}. The model {model.name!r} holds {model.holds}; choose a model that holds more, or pass "
+                    'overlap="longest" to train on what it can hold.'
+                )
+            mentions, gone = flatten(mentions, overlap)
+            lost.extend((number, mention) for mention in gone)
+        kept.append(mentions)
+    return Held(kept, lost)
+
+
+def gold_cells(
+    component: Component, gold: Gold, lengths: Sequence[int]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Encode every sentence: ``cells[ptr[s]:ptr[s + 1]]`` are those of sentence ``s``."""
+    types = component.types
+    encoded = [
+        component.encode([m for m in mentions if m.label in types], n)
+        for mentions, n in zip(gold, lengths, strict=True)
+    ]
+    ptr = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(cells) for cells in encoded], out=ptr[1:])
+    return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
+
+
+def decode_all(
+    component: Component, decoder: Decoder, rows: SparseRows, lengths: Sequence[int], threads: int
+) -> Gold:
+    """Find the best structure of every sentence and read it."""
+    ptr, cells = decoder.best(rows, threads)
+    bounds = ptr.tolist()
+    return [component.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(lengths)]
+
+
+@dataclass(frozen=True, slots=True)
+class Dev:
+    """Development data, ready to be tagged after every iteration."""
+
+    rows: SparseRows
+    mentions: Gold
+    lengths: list[int]
+
+    def f1(self, component: Component, weights: Weights, threads: int) -> float:
+        """Micro F1 on the mentions of the component's own types."""
+        decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
+        found = decode_all(component, decoder, self.rows, self.lengths, threads)
+        gold = [[m for m in mentions if m.label in component.types] for mentions in self.mentions]
+        return micro(gold, found).f1
+
+
+class Interrupted(KeyboardInterrupt):
+    """Training was stopped by the user; the weights reached so far are kept."""
+
+    def __init__(self, weights: Weights, history: list[Iteration]) -> None:
+        super().__init__("training was interrupted; the best weights so far are kept")
+        self.weights = weights
+        self.history = history
+
+
+def train_component(
+    component: Component,
+    rows: SparseRows,
+    gold: Gold,
+    lengths: Sequence[int],
+    *,
+    algorithm: str,
+    settings: Settings,
+    seed: int,
+    number: int = 0,
+    dev: Dev | None = None,
+    patience: int | None = None,
+    listener: Listener | None = None,
+) -> tuple[Weights, list[Iteration]]:
+    """Train one component and return its weights and one record per iteration.
+
+    With ``patience``, training stops when dev F1 has not risen for so many iterations, and the best weights are taken;
+    otherwise the last ones are. A ``KeyboardInterrupt`` during training is raised as ``Interrupted``.
+    """
+    steps: Iterator[tuple[Iteration, Callable[[], Weights]]]
+    cells = gold_cells(component, gold, lengths)
+    if algorithm == "perceptron":
+        steps = averaged_perceptron(rows, component.structure, cells, settings, seed=seed, component=number)
+    else:
+        steps = maximise_likelihood(rows, component.structure, cells, settings, component=number)
+
+    history: list[Iteration] = []
+    current: Callable[[], Weights] | None = None
+    best: Weights | None = None
+    best_f1, waited = -1.0, 0
+    try:
+        for record, current in steps:
+            if dev is not None:
+                weights = current()
+                record = replace(record, dev_f1=dev.f1(component, weights, settings.threads or 0))
+                if record.dev_f1 is not None and record.dev_f1 > best_f1:
+                    best_f1, waited = record.dev_f1, 0
+                    best = weights if patience is not None else None
+                else:
+                    waited += 1
+            history.append(record)
+            if listener is not None:
+                listener(record)
+            if patience is not None and dev is not None and waited >= patience:
+                break
+    except KeyboardInterrupt:
+        if current is None:
+            raise
+        raise Interrupted(best if best is not None else current(), history) from None
+    if current is None:
+        shape = (rows.width, len(component.columns))
+        return Weights(np.zeros(shape, np.float32), np.zeros(component.structure.global_cells)), history
+    return best if best is not None else current(), history
