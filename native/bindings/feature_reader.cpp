@@ -1,5 +1,7 @@
 #include "feature_reader.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <cmath>
 #include <stdexcept>
 

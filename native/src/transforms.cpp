@@ -20,9 +20,8 @@ void append_all(std::string& out, std::u32string_view code_points) {
   for (const char32_t c : code_points) append_utf8(out, c);
 }
 
-// The shape of one code point, or 0 if it leaves no trace.
-char32_t shape_of(char32_t c) {
-  switch (char_info(c).kind) {
+char32_t shape_of(char32_t c, CharClass kind) {
+  switch (kind) {
     case CharClass::upper:
       return U'X';
     case CharClass::lower:
@@ -31,19 +30,19 @@ char32_t shape_of(char32_t c) {
       return U'c';
     case CharClass::digit:
       return U'9';
-    case CharClass::mark:
-      return 0;
     default:
       return c;
   }
 }
 
 void append_shape(std::string& out, std::u32string_view text, bool collapse) {
-  char32_t before = 0;
+  constexpr char32_t kNothing = 0x110000;
+  char32_t before = kNothing;
   for (const char32_t c : text) {
-    const char32_t s = shape_of(c);
-    if (s == 0 || (collapse && s == before)) continue;
-    append_utf8(out, s);
+    const CharClass kind = char_info(c).kind;
+    if (kind == CharClass::mark) continue;
+    const char32_t s = shape_of(c, kind);
+    if (!collapse || s != before) append_utf8(out, s);
     before = s;
   }
 }

@@ -59,19 +59,20 @@ class FeatureExtractor:
         the result is the same for any number of them.
         """
         columns, own = self._read(list(sentences))
+        workers = _threads(threads)
         try:
-            self._rows, rows = FeatureRows.fit(
-                self._program, self.sites, self._columns, columns, own, _threads(threads)
-            )
+            self._rows, rows = FeatureRows.fit(self._program, self.sites, self._columns, columns, own, workers)
         except ValueError as error:
             raise CorpusError(str(error)) from None
         return rows
 
     def transform(self, sentences: Iterable[Sentence], threads: int | None = None) -> SparseRows:
         """Return the rows of sentences; words and features that training did not keep are skipped."""
+        fitted = self._fitted()
         columns, own = self._read(list(sentences))
+        workers = _threads(threads)
         try:
-            return self._fitted().rows(self._columns, columns, own, _threads(threads))
+            return fitted.rows(self._columns, columns, own, workers)
         except ValueError as error:
             raise CorpusError(str(error)) from None
 
@@ -108,7 +109,7 @@ class FeatureExtractor:
         return kept
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """Return arrays and a JSON-able header that hold everything; ``from_state`` makes an equal extractor of them."""
+        """Return arrays and a JSON-able header from which ``from_state`` makes an equal extractor."""
         arrays: Arrays = dict(self._fitted().state())
         resources, resource_names = pack_resources(self.features.resources)
         header = {

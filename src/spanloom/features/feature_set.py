@@ -56,9 +56,9 @@ class FeatureSet:
         object.__setattr__(self, "templates", tuple(self.templates))
         if not self.templates:
             raise ParameterError("a feature set needs at least one template; 'bias' is the smallest")
-        for template in self.templates:
-            if not isinstance(template, str):
-                raise ParameterError(f"a template must be a string, got {template!r}")
+        for text in self.templates:
+            if not isinstance(text, str):
+                raise ParameterError(f"a template must be a string, got {text!r}")
         if isinstance(self.min_count, bool) or not isinstance(self.min_count, int) or not 1 <= self.min_count < 2**31:
             raise ParameterError(f"min_count must be an integer in 1..{2**31 - 1}, got {self.min_count!r}")
         for template in self.parsed():
@@ -74,7 +74,9 @@ class FeatureSet:
         ('own',)
         """
         if name not in NAMED:
-            raise ParameterError(f"there is no feature set {name!r}; there are {', '.join(NAMED)}. A file ends in .toml")
+            raise ParameterError(
+                f"there is no feature set {name!r}; there are {', '.join(NAMED)}. A file ends in .toml"
+            )
         return cls(NAMED[name], name=name)
 
     @classmethod
@@ -154,5 +156,8 @@ def _resource(path: Path, key: str, value: object) -> dict[str, list[str]]:
     if isinstance(value, str):
         return read_resource(path.parent / value)
     if isinstance(value, Mapping) and isinstance(value.get("path"), str) and not set(value) - {"path", "format"}:
-        return read_resource(path.parent / value["path"], value.get("format", "tsv"))
+        try:
+            return read_resource(path.parent / value["path"], value.get("format", "tsv"))
+        except ParameterError as error:
+            raise ParameterError(f"{path}: resource {key!r}: {error}") from None
     raise ParameterError(f'{path}: resource {key!r} must be a path or {{path = "…", format = "tsv" or "brown"}}')

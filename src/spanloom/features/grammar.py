@@ -139,7 +139,9 @@ def parse_view(text: str) -> View:
     return view
 
 
-_TOKEN = re.compile(r'\s*(?:(?P<name>[^\W\d][\w\-]*)|(?P<int>[+-]?\d+)|(?P<quoted>"[^"]*")|(?P<mark>>=|\.\.|[\[\](),&]))')
+_TOKEN = re.compile(
+    r'\s*(?:(?P<name>[^\W\d][\w\-]*)|(?P<int>[+-]?\d+)|(?P<quoted>"[^"]*")|(?P<mark>>=|\.\.|[\[\](),&]))'
+)
 _NAME = re.compile(r"[^\W\d][\w\-]*")
 
 
@@ -204,7 +206,7 @@ class _Parser:
         self.advance()
         return value
 
-    def range(self, what: str, low: int, high: int) -> tuple[int, int]:
+    def interval(self, what: str, low: int, high: int) -> tuple[int, int]:
         start = self.integer(what, low, high)
         at = self.at
         end = self.integer(what, low, high) if self.take("..") else start
@@ -216,7 +218,7 @@ class _Parser:
     def offsets(self) -> range:
         if not self.take("["):
             return range(1)
-        start, end = self.range("an offset", -MAX_OFFSET, MAX_OFFSET)
+        start, end = self.interval("an offset", -MAX_OFFSET, MAX_OFFSET)
         self.expect("]")
         return range(start, end + 1)
 
@@ -240,7 +242,7 @@ class _Parser:
             self.expect("(")
             view = self.view()
             self.expect(",")
-            start, end = self.range("an offset", -MAX_OFFSET, MAX_OFFSET)
+            start, end = self.interval("an offset", -MAX_OFFSET, MAX_OFFSET)
             self.expect(")")
             return [Template("bag", tuple(Atom(view, offset) for offset in range(start, end + 1)))]
         choices: list[list[Atom]] = []
@@ -269,7 +271,7 @@ class _Parser:
         if not self.take("("):
             if name in RESERVED:
                 self.at = at
-                raise self.error(f"{name!r} cannot stand here alone; a column of that name is written \"{name}\"")
+                raise self.error(f'{name!r} cannot stand here alone; a column of that name is written "{name}"')
             return View(name)
         if name not in OPERATIONS:
             self.at = at
@@ -284,7 +286,7 @@ class _Parser:
             return Operation(name)
         if name in AFFIXES:
             self.expect(",")
-            low, high = self.range("a length", 1, MAX_LENGTH)
+            low, high = self.interval("a length", 1, MAX_LENGTH)
             return Operation(name, low=low, high=high)
         names: list[str] = []
         if name == "flags":

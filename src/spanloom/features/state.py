@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -70,11 +71,11 @@ def unpack_resources(
         or sum(sizes) != len(per_key)
         or sum(per_key) + len(per_key) != len(ends) - 1
         or ends[-1] != len(blob)
-        or any(a > b for a, b in zip(ends, ends[1:], strict=False))
+        or any(a > b for a, b in itertools.pairwise(ends))
     ):
         raise ModelFileError("the lookup tables of the model are damaged: their sizes do not fit together")
     try:
-        strings = iter([blob[a:b].decode() for a, b in zip(ends, ends[1:], strict=False)])
+        strings = iter([blob[a:b].decode() for a, b in itertools.pairwise(ends)])
     except UnicodeDecodeError:
         raise ModelFileError("the lookup tables of the model are damaged: a string is not UTF-8") from None
     tables: dict[str, dict[str, list[str]]] = {}
