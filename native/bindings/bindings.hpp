@@ -8,5 +8,6 @@ void bind_sparse(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
+void bind_features(nanobind::module_& m);
 
 }  // namespace spanloom::bindings

@@ -200,3 +200,39 @@ class Perceptron:
 
     def averaged(self) -> tuple:
         """Return ([features * columns], [global cells])."""
+
+def unicode_version() -> str:
+    """Unicode version of the native tables."""
+
+def flag_names() -> list[str]:
+    """Names of the orthographic flags."""
+
+class FeatureProgram:
+    """Views and templates, compiled."""
+
+    def __init__(self, columns: int, views: Sequence[tuple[int, Sequence[tuple[str, Sequence[int]]]]], templates: Sequence[tuple[str, Sequence[tuple[int, int]], int, Sequence[str]]], resources: Sequence[Sequence[tuple[str, Sequence[str]]]]) -> None: ...
+
+    def values(self, view: int, text: str) -> list[str]:
+        """What a view makes of one string."""
+
+class FeatureRows:
+    """A frozen feature table and the loop that fills rows from it."""
+
+    @staticmethod
+    def fit(program: FeatureProgram, sites: str, names: Sequence[str], columns: object, own: object | None, threads: int) -> tuple[FeatureRows, SparseRows]: ...
+
+    @staticmethod
+    def from_state(program: FeatureProgram, sites: str, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], template_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows: ...
+
+    def rows(self, names: Sequence[str], columns: object, own: object | None, threads: int) -> SparseRows: ...
+
+    def keep(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def name(self, id: int) -> str: ...
+
+    def names(self) -> list[str]: ...
+
+    def state(self) -> dict: ...

@@ -20,7 +20,9 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
 def check_number(name: str, value: Any, *, low: float) -> None:
     """Raise ``ParameterError`` unless ``value`` is a finite number of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value < low:
-        raise ParameterError(f"The {name!r} parameter must be a number in the range [{low}, inf). Got {value!r} instead.")
+        raise ParameterError(
+            f"The {name!r} parameter must be a number in the range [{low}, inf). Got {value!r} instead."
+        )
 
 
 def check_count(name: str, value: Any, *, low: int = 1) -> None:

@@ -246,7 +246,11 @@ class Recognizer:
             tagged = iter(self._tag([sentence for group in groups for sentence in group]))
             for unit, group in zip(units, groups, strict=True):
                 done = [sentence.with_mentions(next(tagged)) for sentence in group]
-                yield Document(done, unit.id, unit.text, unit.starts, unit.meta) if isinstance(unit, Document) else done[0]
+                yield (
+                    Document(done, unit.id, unit.text, unit.starts, unit.meta)
+                    if isinstance(unit, Document)
+                    else done[0]
+                )
 
     def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
         """Return the ``k`` most probable mention sets of a sentence with their exact probabilities, best first.
@@ -416,7 +420,9 @@ class Recognizer:
         try:
             return self.model_
         except AttributeError:
-            raise NotFittedError("this Recognizer has learned nothing yet; call fit, or Recognizer.load a model") from None
+            raise NotFittedError(
+                "this Recognizer has learned nothing yet; call fit, or Recognizer.load a model"
+            ) from None
 
     def _document(self, text: str) -> Document:
         if self._needs_tokenizer and self.tokenizer is None and self.splitter is None:
@@ -448,7 +454,9 @@ def _sentences(corpus: Iterable[Sentence | Document]) -> list[Sentence]:
         elif isinstance(item, Sentence):
             sentences.append(item)
         else:
-            raise ParameterError(f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}")
+            raise ParameterError(
+                f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
+            )
     return sentences
 
 

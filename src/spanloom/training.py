@@ -82,9 +82,7 @@ def gold_cells(
     return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
 
 
-def decode_all(
-    component: Component, decoder: Decoder, rows: SparseRows, lengths: Sequence[int], threads: int
-) -> Gold:
+def decode_all(component: Component, decoder: Decoder, rows: SparseRows, lengths: Sequence[int], threads: int) -> Gold:
     """Find the best structure of every sentence and read it."""
     ptr, cells = decoder.best(rows, threads)
     bounds = ptr.tolist()

@@ -1,0 +1,241 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "bindings.hpp"
+#include "feature_reader.hpp"
+#include "spanloom/feature_count.hpp"
+#include "spanloom/feature_rows.hpp"
+#include "spanloom/unicode.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spanloom::bindings {
+namespace {
+
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+using OpSpec = std::pair<std::string, std::vector<std::int64_t>>;
+using ViewSpec = std::pair<std::uint32_t, std::vector<OpSpec>>;
+using AtomSpec = std::pair<std::uint32_t, std::int32_t>;
+using TemplateSpec = std::tuple<std::string, std::vector<AtomSpec>, std::uint32_t, std::vector<std::string>>;
+using ResourceSpec = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// The numbers after the name: lengths for affixes and n-grams (low, high), for flags (both, then flag numbers), for
+// lookup the resource, for cluster the resource, then lengths.
+Op make_op(const OpSpec& spec) {
+  const auto& [name, numbers] = spec;
+  const auto number = [&](std::size_t i) {
+    if (i >= numbers.size() || numbers[i] < 0 || numbers[i] >= kNone)
+      throw std::invalid_argument("operation '" + name + "' needs a non-negative number " + std::to_string(i));
+    return static_cast<std::uint32_t>(numbers[i]);
+  };
+  Op op;
+  op.kind = op_kind(name);
+  switch (op.kind) {
+    case OpKind::prefix:
+    case OpKind::suffix:
+    case OpKind::ngrams:
+      op.low = number(0);
+      op.high = number(1);
+      break;
+    case OpKind::flags:
+      op.both = number(0) != 0;
+      for (std::size_t i = 1; i < numbers.size(); ++i) {
+        if (number(i) >= flag_names().size())
+          throw std::invalid_argument("flag " + std::to_string(number(i)) + " does not exist");
+        op.mask |= std::uint64_t{1} << number(i);
+      }
+      break;
+    case OpKind::lookup:
+    case OpKind::cluster:
+      op.resource = number(0);
+      for (std::size_t i = 1; i < numbers.size(); ++i) op.lengths.push_back(number(i));
+      break;
+    default:
+      break;
+  }
+  return op;
+}
+
+TemplateKind template_kind(const std::string& name) {
+  if (name == "conjunction") return TemplateKind::conjunction;
+  if (name == "bag") return TemplateKind::bag;
+  if (name == "own") return TemplateKind::own;
+  if (name == "bias") return TemplateKind::bias;
+  throw std::invalid_argument("unknown kind of template '" + name + "'");
+}
+
+std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::vector<ViewSpec>& views,
+                                            const std::vector<TemplateSpec>& templates,
+                                            const std::vector<ResourceSpec>& resources) {
+  auto program = std::make_shared<Program>();
+  program->columns = columns;
+  for (const auto& [column, ops] : views) {
+    View& view = program->views.emplace_back();
+    view.column = column;
+    for (const OpSpec& op : ops) view.ops.push_back(make_op(op));
+  }
+  for (const auto& [kind, atoms, min_count, labels] : templates) {
+    Template& t = program->templates.emplace_back();
+    t.kind = template_kind(kind);
+    for (const auto& [view, offset] : atoms) t.atoms.push_back({view, offset});
+    t.min_count = min_count;
+    t.labels = labels;
+  }
+  for (const ResourceSpec& spec : resources) {
+    Resource& resource = program->resources.emplace_back();
+    for (const auto& [key, values] : spec) resource.add(key, values);
+  }
+  program->check();
+  return program;
+}
+
+// Nanobind needs a type of its own; programs are shared among tables.
+struct ProgramHandle {
+  std::shared_ptr<const Program> program;
+};
+
+Sites parse_sites(const std::string& name) {
+  if (name == "tokens") return Sites::tokens;
+  if (name == "gaps") return Sites::gaps;
+  throw std::invalid_argument("unknown sites '" + name + "'");
+}
+
+template <class T>
+nb::object to_numpy(std::vector<T> values) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+std::pair<FeatureRows*, SparseRows> fit(const ProgramHandle& handle, const std::string& sites,
+                                        const std::vector<std::string>& names, nb::handle columns, nb::handle own,
+                                        int threads) {
+  const TokenInput input = read_input(names, columns, own);
+  const nb::gil_scoped_release release;
+  auto table = std::make_shared<FeatureTable>(count_features(handle.program, input, parse_sites(sites), threads));
+  auto rows = std::make_unique<FeatureRows>(std::move(table), parse_sites(sites));
+  SparseRows filled = rows->rows(input, threads);
+  return {rows.release(), std::move(filled)};
+}
+
+FeatureRows* from_state(const ProgramHandle& handle, const std::string& sites, const Input<std::uint8_t>& strings,
+                        const Input<std::uint64_t>& string_ends, const Input<std::uint64_t>& pool_sizes,
+                        const Input<std::uint32_t>& template_of, const Input<std::uint32_t>& keys) {
+  const nb::gil_scoped_release release;
+  const std::string_view bytes(reinterpret_cast<const char*>(strings.data()), strings.size());
+  std::vector<StringPool> pools;
+  std::size_t next = 0;
+  std::uint64_t start = 0;
+  for (std::size_t p = 0; p < pool_sizes.size(); ++p) {
+    StringPool& pool = pools.emplace_back();
+    if (pool_sizes.data()[p] > string_ends.size() - next) throw std::invalid_argument("feature strings end too early");
+    for (std::uint64_t i = 0; i < pool_sizes.data()[p]; ++i, ++next) {
+      const std::uint64_t end = string_ends.data()[next];
+      if (end < start || end > bytes.size()) throw std::invalid_argument("ends of feature strings do not ascend");
+      if (pool.insert(bytes.substr(start, end - start)) != i)
+        throw std::invalid_argument("feature strings are not distinct");
+      start = end;
+    }
+  }
+  if (next != string_ends.size() || start != bytes.size())
+    throw std::invalid_argument("there are feature strings that belong to no view");
+  auto table = std::make_shared<FeatureTable>(
+      handle.program, std::move(pools),
+      std::vector<std::uint32_t>(template_of.data(), template_of.data() + template_of.size()),
+      KeyStream(keys.data(), keys.data() + keys.size()));
+  return new FeatureRows(std::move(table), parse_sites(sites));
+}
+
+nb::dict state(const FeatureRows& self) {
+  std::vector<std::uint8_t> strings;
+  std::vector<std::uint64_t> ends, sizes;
+  for (const StringPool& pool : self.table().pools()) {
+    const std::size_t shift = strings.size();
+    const std::string& bytes = pool.strings().bytes();
+    strings.insert(strings.end(), bytes.begin(), bytes.end());
+    std::size_t end = shift;
+    for (std::uint32_t i = 0; i < pool.size(); ++i) ends.push_back(end += pool[i].size());
+    sizes.push_back(pool.size());
+  }
+  nb::dict arrays;
+  arrays["strings"] = to_numpy(std::move(strings));
+  arrays["string_ends"] = to_numpy(std::move(ends));
+  arrays["pool_sizes"] = to_numpy(std::move(sizes));
+  arrays["template_of"] = to_numpy(std::vector<std::uint32_t>(self.table().template_of()));
+  arrays["keys"] = to_numpy(self.table().key_stream());
+  return arrays;
+}
+
+}  // namespace
+
+void bind_features(nb::module_& m) {
+  m.def("unicode_version", [] { return std::string(unicode_version()); }, "Unicode version of the native tables.");
+  m.def(
+      "flag_names", [] { return std::vector<std::string>(flag_names().begin(), flag_names().end()); },
+      "Names of the orthographic flags.");
+
+  nb::class_<ProgramHandle>(m, "FeatureProgram", "Views and templates, compiled.")
+      .def(
+          "__init__",
+          [](ProgramHandle* self, std::uint32_t columns, const std::vector<ViewSpec>& views,
+             const std::vector<TemplateSpec>& templates, const std::vector<ResourceSpec>& resources) {
+            new (self) ProgramHandle{make_program(columns, views, templates, resources)};
+          },
+          "columns"_a, "views"_a, "templates"_a, "resources"_a)
+      .def(
+          "values",
+          [](const ProgramHandle& self, std::uint32_t view, std::string_view text) {
+            if (view >= self.program->views.size())
+              throw std::out_of_range("view " + std::to_string(view) + " does not exist");
+            Transformer transform(self.program->resources);
+            const StringList& values = transform.apply(self.program->views[view].ops, text);
+            std::vector<std::string> out;
+            for (std::size_t i = 0; i < values.size(); ++i) out.emplace_back(values[i]);
+            return out;
+          },
+          "view"_a, "text"_a, "What a view makes of one string.");
+
+  nb::class_<FeatureRows>(m, "FeatureRows", "A frozen feature table and the loop that fills rows from it.")
+      .def_static("fit", &fit, "program"_a, "sites"_a, "names"_a, "columns"_a, "own"_a.none(), "threads"_a)
+      .def_static("from_state", &from_state, "program"_a, "sites"_a, "strings"_a, "string_ends"_a, "pool_sizes"_a,
+                  "template_of"_a, "keys"_a)
+      .def(
+          "rows",
+          [](const FeatureRows& self, const std::vector<std::string>& names, nb::handle columns, nb::handle own,
+             int threads) {
+            const TokenInput input = read_input(names, columns, own);
+            const nb::gil_scoped_release release;
+            return self.rows(input, threads);
+          },
+          "names"_a, "columns"_a, "own"_a.none(), "threads"_a)
+      .def(
+          "keep",
+          [](const FeatureRows& self, const Input<std::uint32_t>& ids) {
+            const nb::gil_scoped_release release;
+            return new FeatureRows(std::make_shared<FeatureTable>(self.table().keep({ids.data(), ids.size()})),
+                                   self.sites());
+          },
+          "ids"_a)
+      .def_prop_ro("size", [](const FeatureRows& self) { return self.table().size(); })
+      .def(
+          "name", [](const FeatureRows& self, std::uint32_t id) { return self.table().name(id); }, "id"_a)
+      .def("names",
+           [](const FeatureRows& self) {
+             std::vector<std::string> names;
+             names.reserve(self.table().size());
+             for (std::uint32_t f = 0; f < self.table().size(); ++f) names.push_back(self.table().name(f));
+             return names;
+           })
+      .def("state", &state);
+}
+
+}  // namespace spanloom::bindings

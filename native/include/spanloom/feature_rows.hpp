@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "spanloom/feature_input.hpp"
+#include "spanloom/feature_table.hpp"
+#include "spanloom/sparse.hpp"
+#include "spanloom/word_cache.hpp"
+
+namespace spanloom {
+
+// Turns sentences into rows of features of a frozen table. What a row needs of a word is worked out once and
+// remembered: for every (column, offset), the ids of all single-atom features, to be copied as they are; and the values
+// of the views that conjunctions and bags combine. May be used by several threads at once.
+class FeatureRows {
+ public:
+  FeatureRows(std::shared_ptr<const FeatureTable> table, Sites sites);
+  FeatureRows(const FeatureRows&) = delete;
+  FeatureRows& operator=(const FeatureRows&) = delete;
+
+  const FeatureTable& table() const { return *table_; }
+  Sites sites() const { return sites_; }
+
+  // Unknown words, values and features are skipped. The result does not depend on the number of threads. In a row:
+  // bias, then bundles by (column, offset), then conjunctions, bags and own features in the order of their templates.
+  SparseRows rows(const TokenInput& input, int threads) const;
+
+ private:
+  struct Chunk;
+
+  // The word entries of all tokens of a column, in order.
+  using Entries = std::vector<const std::uint32_t*>;
+
+  struct Bundle {
+    std::uint32_t column;
+    std::int32_t offset;
+    std::uint32_t slot;
+  };
+  struct JointAtom {
+    std::uint32_t column;
+    std::int32_t offset;
+    std::uint32_t slot;
+  };
+  struct Joint {
+    std::uint32_t index;  // of the template
+    bool bag;
+    std::vector<JointAtom> atoms;
+  };
+  struct Own {
+    std::uint32_t index;
+    std::int32_t offset;
+  };
+
+  void plan();
+  std::uint32_t view_slot(std::uint32_t view, bool bag);
+  void fill(const TokenInput& input, const std::vector<Entries>& words, Chunk& chunk) const;
+  void append_joint(const Joint& joint, const std::vector<const std::uint32_t* const*>& at, std::int64_t row,
+                    Chunk& chunk) const;
+
+  std::shared_ptr<const FeatureTable> table_;
+  Sites sites_;
+  std::vector<std::uint32_t> bias_;
+  std::vector<Bundle> bundles_;
+  std::vector<Joint> joints_;
+  std::vector<Own> own_;
+  std::int64_t pad_ = 0;                            // how far beyond a sentence an atom reads
+  std::vector<WordLayout> layouts_;                 // by column
+  std::vector<std::unique_ptr<WordCache>> caches_;  // by column
+};
+
+}  // namespace spanloom

@@ -1,0 +1,317 @@
+#include "spanloom/feature_count.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+#include "spanloom/parallel.hpp"
+
+namespace spanloom {
+namespace {
+
+using Id = std::uint32_t;
+
+// A column of the input by distinct words.
+struct Words {
+  StringPool distinct;
+  std::vector<Id> ids;  // [tokens]
+};
+
+// The values of a view: word w of its column has values[ptr[w] .. ptr[w + 1]].
+struct ViewValues {
+  StringPool pool;
+  std::vector<std::size_t> ptr{0};
+  std::vector<Id> values;
+  Id begin = kNone, end = kNone;  // what stands before and after the sentence; kNone: nothing
+};
+
+// How often each word of a column is read at an offset, and where first. Words are followed by <s> and </s>.
+struct Reads {
+  std::vector<Id> counts, first_row;
+  std::vector<Id> order;  // words in order of first_row
+};
+
+// The features of one template in order of first occurrence.
+struct Candidates {
+  KeyStream keys;
+  std::vector<Id> counts, first_row;
+};
+
+class Counting {
+ public:
+  Counting(const Program& program, const TokenInput& input, Sites sites, int threads)
+      : program_(program), input_(input), sites_(sites), threads_(threads) {}
+
+  FeatureTable table(std::shared_ptr<const Program> program);
+
+ private:
+  void intern_columns();
+  void evaluate_views();
+  void count_reads();
+  Reads reads_at(std::uint32_t column, std::int32_t offset) const;
+  void count_template(const Template& t, Candidates& out) const;
+  void count_single(const Template& t, Candidates& out) const;
+  void count_joint(const Template& t, Candidates& out) const;
+  void count_own(const Template& t, Candidates& out) const;
+
+  // Calls body(row, first token, tokens, position in the sentence) for every row in order.
+  template <class Body>
+  void each_row(const Body& body) const {
+    Id row = 0;
+    for (std::size_t s = 0; s < input_.sentences(); ++s) {
+      const std::size_t first = static_cast<std::size_t>(input_.sentence_ptr[s]);
+      const auto n = static_cast<std::int64_t>(input_.length(s));
+      const std::int64_t rows = n + (sites_ == Sites::gaps ? 1 : 0);
+      for (std::int64_t i = 0; i < rows; ++i) body(row++, first, n, i);
+    }
+  }
+
+  const Program& program_;
+  const TokenInput& input_;
+  const Sites sites_;
+  const int threads_;
+  std::vector<Words> words_;       // by column
+  std::vector<ViewValues> views_;  // by view
+  Words own_;
+  std::map<std::pair<std::uint32_t, std::int32_t>, Reads> reads_;  // by column and offset, for single atoms
+};
+
+void Counting::intern_columns() {
+  words_.resize(program_.columns);
+  parallel_for(program_.columns + std::size_t{1}, threads_, [&](std::size_t c) {
+    Words& words = c < program_.columns ? words_[c] : own_;
+    const StringList& strings = c < program_.columns ? input_.columns[c] : input_.own_names;
+    if (c == program_.columns && !program_.uses_own()) return;
+    words.ids.reserve(strings.size());
+    for (std::size_t i = 0; i < strings.size(); ++i) words.ids.push_back(words.distinct.insert(strings[i]));
+  });
+}
+
+void Counting::evaluate_views() {
+  views_.resize(program_.views.size());
+  parallel_for(views_.size(), threads_, [&](std::size_t v) {
+    const View& view = program_.views[v];
+    ViewValues& out = views_[v];
+    Transformer transform(program_.resources);
+    const StringPool& words = words_[view.column].distinct;
+    for (Id w = 0; w < words.size(); ++w) {
+      const StringList& values = transform.apply(view.ops, words[w]);
+      for (std::size_t i = 0; i < values.size(); ++i) out.values.push_back(out.pool.insert(values[i]));
+      out.ptr.push_back(out.values.size());
+    }
+    if (view.passes_boundary()) {
+      out.begin = out.pool.insert(kSentenceBegin);
+      out.end = out.pool.insert(kSentenceEnd);
+    }
+  });
+}
+
+Reads Counting::reads_at(std::uint32_t column, std::int32_t offset) const {
+  const Words& words = words_[column];
+  const Id begin = static_cast<Id>(words.distinct.size());
+  Reads reads;
+  reads.counts.assign(begin + 2, 0);
+  reads.first_row.assign(begin + 2, 0);
+  each_row([&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
+    const std::int64_t at = i + offset;
+    const Id word = at < 0 ? begin : at >= n ? begin + 1 : words.ids[first + static_cast<std::size_t>(at)];
+    if (reads.counts[word]++ == 0) {
+      reads.first_row[word] = row;
+      reads.order.push_back(word);
+    }
+  });
+  return reads;
+}
+
+void Counting::count_reads() {
+  for (const Template& t : program_.templates) {
+    if (t.kind == TemplateKind::conjunction && t.single())
+      reads_[{program_.views[t.atoms[0].view].column, t.atoms[0].offset}];
+  }
+  std::vector<std::pair<const std::pair<std::uint32_t, std::int32_t>, Reads>*> entries;
+  for (auto& entry : reads_) entries.push_back(&entry);
+  parallel_for(entries.size(), threads_, [&](std::size_t i) {
+    entries[i]->second = reads_at(entries[i]->first.first, entries[i]->first.second);
+  });
+}
+
+// A word that is read k times brings each of its values k times: no need to visit the tokens again.
+void Counting::count_single(const Template& t, Candidates& out) const {
+  const Atom atom = t.atoms[0];
+  const ViewValues& view = views_[atom.view];
+  const Reads& reads = reads_.at({program_.views[atom.view].column, atom.offset});
+  const std::size_t words = view.ptr.size() - 1;
+  std::vector<Id> local(view.pool.size(), kNone);  // value -> place among the candidates
+  const auto add = [&](Id value, Id word) {
+    if (local[value] == kNone) {
+      local[value] = static_cast<Id>(out.keys.size());
+      out.keys.push_back(value);
+      out.counts.push_back(0);
+      out.first_row.push_back(reads.first_row[word]);
+    }
+    out.counts[local[value]] += reads.counts[word];
+  };
+  for (const Id word : reads.order) {
+    if (word < words) {
+      for (std::size_t k = view.ptr[word]; k < view.ptr[word + 1]; ++k) add(view.values[k], word);
+    } else if (const Id value = word == words ? view.begin : view.end; value != kNone) {
+      add(value, word);
+    }
+  }
+}
+
+void Counting::count_own(const Template& t, Candidates& out) const {
+  if (input_.own_ptr.empty()) return;
+  std::vector<Id> local(own_.distinct.size(), kNone);
+  each_row([&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
+    const std::int64_t at = i + t.atoms[0].offset;
+    if (at < 0 || at >= n) return;
+    const std::size_t token = first + static_cast<std::size_t>(at);
+    for (auto k = input_.own_ptr[token]; k < input_.own_ptr[token + 1]; ++k) {
+      const Id value = own_.ids[static_cast<std::size_t>(k)];
+      if (local[value] == kNone) {
+        local[value] = static_cast<Id>(out.keys.size());
+        out.keys.push_back(value);
+        out.counts.push_back(0);
+        out.first_row.push_back(row);
+      }
+      ++out.counts[local[value]];
+    }
+  });
+}
+
+void Counting::count_joint(const Template& t, Candidates& out) const {
+  const bool bag = t.kind == TemplateKind::bag;
+  const std::size_t arity = t.atoms.size();
+  HashSlots slots;
+  std::vector<std::size_t> starts;  // of each candidate's values in out.keys
+  std::vector<Id> key;
+  const auto add = [&](Id row) {
+    const std::uint64_t tag = FeatureTable::tag(key);
+    Id found = slots.find(tag, [&](Id id) {
+      if (!bag && arity <= 2) return true;
+      const std::size_t length = bag ? out.keys[starts[id] - 1] : arity;
+      return std::ranges::equal(key, std::span(out.keys.data() + starts[id], length));
+    });
+    if (found == kNone) {
+      found = static_cast<Id>(out.counts.size());
+      slots.insert(tag, found);
+      if (bag) out.keys.push_back(static_cast<Id>(key.size()));
+      if (bag || arity > 2) starts.push_back(out.keys.size());
+      out.keys.insert(out.keys.end(), key.begin(), key.end());
+      out.counts.push_back(0);
+      out.first_row.push_back(row);
+    }
+    ++out.counts[found];
+  };
+  // values_of(atom, position): the values that the atom reads
+  const auto values_of = [&](const Atom& atom, std::size_t first, std::int64_t n, std::int64_t i) {
+    const ViewValues& view = views_[atom.view];
+    const std::int64_t at = i + atom.offset;
+    if (at < 0) return std::span(&view.begin, view.begin == kNone ? 0 : 1);
+    if (at >= n) return std::span(&view.end, view.end == kNone ? 0 : 1);
+    const Id word = words_[program_.views[atom.view].column].ids[first + static_cast<std::size_t>(at)];
+    return std::span<const Id>(view.values.data() + view.ptr[word], view.ptr[word + 1] - view.ptr[word]);
+  };
+  std::vector<std::span<const Id>> values(arity);
+  each_row([&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
+    key.clear();
+    if (bag) {
+      for (const Atom& atom : t.atoms) {
+        if (i + atom.offset < 0 || i + atom.offset >= n) continue;
+        const auto some = values_of(atom, first, n, i);
+        key.insert(key.end(), some.begin(), some.end());
+      }
+      std::ranges::sort(key);
+      if (!key.empty()) add(row);
+      return;
+    }
+    for (std::size_t a = 0; a < arity; ++a) {
+      values[a] = values_of(t.atoms[a], first, n, i);
+      if (values[a].empty()) return;
+    }
+    each_combination(values, key, [&] { add(row); });
+  });
+}
+
+void Counting::count_template(const Template& t, Candidates& out) const {
+  if (t.kind == TemplateKind::bias) {
+    const std::size_t rows = input_.rows(sites_);
+    if (rows > 0) {
+      out.counts.push_back(static_cast<Id>(rows));
+      out.first_row.push_back(0);
+    }
+  } else if (t.kind == TemplateKind::own) {
+    count_own(t, out);
+  } else if (t.single()) {
+    count_single(t, out);
+  } else {
+    count_joint(t, out);
+  }
+}
+
+// Stable counting sort of `items` by key(item) in [0, limit).
+template <class Item, class Key>
+void stable_sort_by(std::vector<Item>& items, std::size_t limit, const Key& key) {
+  std::vector<std::size_t> place(limit + 1, 0);
+  for (const Item& item : items) ++place[key(item) + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<Item> sorted(items.size());
+  for (const Item& item : items) sorted[place[key(item)]++] = item;
+  items.swap(sorted);
+}
+
+FeatureTable Counting::table(std::shared_ptr<const Program> program) {
+  intern_columns();
+  evaluate_views();
+  count_reads();
+  std::vector<Candidates> candidates(program_.templates.size());
+  parallel_for(candidates.size(), threads_,
+               [&](std::size_t t) { count_template(program_.templates[t], candidates[t]); });
+
+  struct Item {
+    Id index, count, first_row;
+    std::size_t key;  // where its key starts in the candidates of its template
+  };
+  std::vector<Item> items;
+  Id most = 0;
+  for (Id t = 0; t < candidates.size(); ++t) {
+    const Template& form = program_.templates[t];
+    std::size_t key = 0;
+    for (std::size_t i = 0; i < candidates[t].counts.size(); ++i) {
+      const Id count = candidates[t].counts[i];
+      if (count >= form.min_count) items.push_back({t, count, candidates[t].first_row[i], key});
+      most = std::max(most, count);
+      key += form.kind == TemplateKind::bag ? candidates[t].keys[key] + std::size_t{1} : form.atoms.size();
+    }
+  }
+  stable_sort_by(items, input_.rows(sites_), [](const Item& item) { return item.first_row; });
+  stable_sort_by(items, most + std::size_t{1}, [most](const Item& item) { return most - item.count; });
+
+  std::vector<Id> template_of;
+  template_of.reserve(items.size());
+  KeyStream keys;
+  for (const Item& item : items) {
+    const Template& form = program_.templates[item.index];
+    const Id* from = candidates[item.index].keys.data() + item.key;
+    const std::size_t length = form.kind == TemplateKind::bag ? *from + std::size_t{1} : form.atoms.size();
+    template_of.push_back(item.index);
+    keys.insert(keys.end(), from, from + length);
+  }
+  candidates.clear();
+  std::vector<const StringPool*> pools;
+  for (const ViewValues& view : views_) pools.push_back(&view.pool);
+  pools.push_back(&own_.distinct);
+  return compact_table(std::move(program), pools, std::move(template_of), std::move(keys));
+}
+
+}  // namespace
+
+FeatureTable count_features(std::shared_ptr<const Program> program, const TokenInput& input, Sites sites, int threads) {
+  program->check();
+  input.check(*program);
+  return Counting(*program, input, sites, threads).table(program);
+}
+
+}  // namespace spanloom

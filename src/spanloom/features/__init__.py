@@ -1,0 +1,7 @@
+"""What a model sees: templates over columns, compiled to a table of features."""
+
+from spanloom.features.extractor import FeatureExtractor
+from spanloom.features.feature_set import FeatureSet
+from spanloom.features.resources import read_resource
+
+__all__ = ["FeatureExtractor", "FeatureSet", "read_resource"]

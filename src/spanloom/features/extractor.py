@@ -1,0 +1,196 @@
+"""FeatureExtractor: sentences to sparse rows, by a table of features that training fills and tagging only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import FeatureRows, SparseRows
+from spanloom.corpus import Sentence
+from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
+from spanloom.features.compiled import compile_templates
+from spanloom.features.feature_set import FeatureSet
+from spanloom.features.state import Arrays, array, pack_resources, setting, unpack_resources
+
+SITES = ("tokens", "gaps")
+STATE_VERSION = 1
+
+
+class FeatureExtractor:
+    """Turns sentences into features.
+
+    Parameters
+    ----------
+    features
+        What to look at.
+    sites
+        ``"tokens"``: one row a token. ``"gaps"``: one row before each token and one after the last;
+        offset 0 is the token after the gap, offset -1 the one before it.
+
+    Examples
+    --------
+    >>> extractor = FeatureExtractor(FeatureSet(["word[-1..0]"]))
+    >>> rows = extractor.fit([Sentence(["the", "gene"])])
+    >>> extractor.names()
+    ['word[-1]=<s>', 'word[0]=the', 'word[-1]=the', 'word[0]=gene']
+    >>> rows.row_ptr.tolist(), rows.ids.tolist()
+    ([0, 2, 4], [0, 1, 2, 3])
+    >>> extractor.transform([Sentence(["a", "gene"])]).ids.tolist()
+    [0, 3]
+    """
+
+    def __init__(self, features: FeatureSet, sites: Literal["tokens", "gaps"] = "tokens") -> None:
+        if sites not in SITES:
+            raise ParameterError(f"sites must be one of {', '.join(SITES)}, got {sites!r}")
+        self.features = features
+        self.sites = sites
+        self._templates = features.parsed()
+        self._own = features.uses_own()
+        self._program, self._columns = compile_templates(self._templates, features.resources, features.min_count)
+        self._rows: FeatureRows | None = None
+
+    def fit(self, sentences: Iterable[Sentence], threads: int | None = None) -> SparseRows:
+        """Learn the features of training sentences, and return those sentences' rows.
+
+        Feature ids go by descending frequency, ties by first occurrence. ``threads=None`` uses every core;
+        the result is the same for any number of them.
+        """
+        columns, own = self._read(list(sentences))
+        workers = _threads(threads)
+        try:
+            self._rows, rows = FeatureRows.fit(self._program, self.sites, self._columns, columns, own, workers)
+        except ValueError as error:
+            raise CorpusError(str(error)) from None
+        return rows
+
+    def transform(self, sentences: Iterable[Sentence], threads: int | None = None) -> SparseRows:
+        """Return the rows of sentences; words and features that training did not keep are skipped."""
+        fitted = self._fitted()
+        columns, own = self._read(list(sentences))
+        workers = _threads(threads)
+        try:
+            return fitted.rows(self._columns, columns, own, workers)
+        except ValueError as error:
+            raise CorpusError(str(error)) from None
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return self._fitted().size
+
+    def name(self, feature: int) -> str:
+        """Return a feature in words, e.g. ``"word[-1]=the & word[0]=gene"``."""
+        if not 0 <= feature < self.size:
+            raise ParameterError(f"there is no feature {feature}; ids are in 0..{self.size - 1}")
+        return self._fitted().name(feature)
+
+    def names(self) -> list[str]:
+        """Return the names of all features by id."""
+        return self._fitted().names()
+
+    def keep(self, features: Sequence[int] | npt.NDArray[np.integer[Any]]) -> FeatureExtractor:
+        """Return an extractor of these features only, numbered in the order given.
+
+        For a model most of whose weights are zero: ``smaller = extractor.keep(np.flatnonzero(weights.any(axis=1)))``.
+        """
+        ids = np.asarray(features)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ParameterError(f"features to keep must be a list of ids, got {ids.dtype} of {ids.ndim} dimensions")
+        outside = ids[(ids < 0) | (ids >= self.size)]
+        if outside.size:
+            raise ParameterError(f"there is no feature {outside[0]}; ids are in 0..{self.size - 1}")
+        if np.unique(ids).size != ids.size:
+            raise ParameterError("a feature to keep is given twice")
+        kept = FeatureExtractor(self.features, self.sites)
+        kept._rows = self._fitted().keep(np.ascontiguousarray(ids, np.uint32))
+        return kept
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return arrays and a JSON-able header from which ``from_state`` makes an equal extractor."""
+        arrays: Arrays = dict(self._fitted().state())
+        resources, resource_names = pack_resources(self.features.resources)
+        header = {
+            "version": STATE_VERSION,
+            "name": self.features.name,
+            "templates": list(self.features.templates),
+            "min_count": self.features.min_count,
+            "sites": self.sites,
+            "resources": resource_names,
+        }
+        return arrays | resources, header
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> FeatureExtractor:
+        """Make an extractor from what ``state`` returned.
+
+        Raises
+        ------
+        ModelFileError
+            If anything in it does not fit together.
+        """
+        version = setting(header, "version", int)
+        if version != STATE_VERSION:
+            raise ModelFileError(
+                f"features have format version {version}; this spanloom reads version {STATE_VERSION}. Update spanloom."
+            )
+        resources = unpack_resources(arrays, setting(header, "resources", list))
+        try:
+            features = FeatureSet(
+                setting(header, "templates", list),
+                name=setting(header, "name", str),
+                min_count=setting(header, "min_count", int),
+                resources=resources,
+            )
+            extractor = cls(features, header["sites"])
+            extractor._rows = FeatureRows.from_state(
+                extractor._program,
+                extractor.sites,
+                array(arrays, "strings", np.uint8),
+                array(arrays, "string_ends", np.uint64),
+                array(arrays, "pool_sizes", np.uint64),
+                array(arrays, "template_of", np.uint32),
+                array(arrays, "keys", np.uint32),
+            )
+        except (ValueError, KeyError, OverflowError) as error:
+            raise ModelFileError(f"the features of the model are damaged: {error}") from None
+        return extractor
+
+    def _fitted(self) -> FeatureRows:
+        if self._rows is None:
+            raise NotFittedError("this FeatureExtractor has no features yet; call fit with training sentences first")
+        return self._rows
+
+    def _read(self, sentences: Sequence[Sentence]) -> tuple[list[list[list[str]]], list[Any] | None]:
+        columns = [[s.tokens for s in sentences]]
+        for name in self._columns[1:]:
+            try:
+                columns.append([s.columns[name] for s in sentences])
+            except KeyError:
+                raise self._missing(name, sentences) from None
+        own = [s.features for s in sentences] if self._own else None
+        if own is not None and sentences and all(features is None for features in own):
+            raise CorpusError(
+                "the template 'own' asks for features of your own, but no sentence has any; set Sentence.features "
+                "to a list of strings or a dict for every token, or choose another feature set"
+            )
+        return columns, own
+
+    def _missing(self, name: str, sentences: Sequence[Sentence]) -> CorpusError:
+        template = next(t for t in self._templates if any(a.view.column == name for a in t.atoms))
+        number, sentence = next((i, s) for i, s in enumerate(sentences) if name not in s.columns)
+        has = ", ".join(["word", *sentence.columns])
+        return CorpusError(
+            f"template {str(template)!r} reads the column {name!r}, which sentence {number} lacks; it has: {has}. "
+            f"Add the column to the data, or use features without it."
+        )
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None:
+        return 0
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 1024:
+        raise ParameterError(f"threads must be None or an integer in 1..1024, got {threads!r}")
+    return threads

@@ -1,0 +1,163 @@
+"""FeatureSet: what a model looks at, as data."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spanloom.errors import CorpusError, ParameterError
+from spanloom.features.compiled import Resources, view_values
+from spanloom.features.grammar import LOOKUPS, Template, parse_template, parse_view
+from spanloom.features.resources import read_resource
+from spanloom.features.sets import NAMED
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """Templates, a frequency cut-off, and the tables that the templates look words up in.
+
+    Parameters
+    ----------
+    templates
+        Lines of the template language (see ``docs/features.md``), e.g. ``"word[-1] & word[0]"``.
+    name
+        For reports.
+    min_count
+        Features seen fewer times in the training data are dropped; a template that ends in ``>= COUNT`` has its own.
+    resources
+        By name: a table from a string to zero or more strings, for ``lookup`` and ``cluster``.
+
+    Examples
+    --------
+    >>> features = FeatureSet(["word[-1..1]", "suffix(word, 1..3)", "word[-1] & word[0]"])
+    >>> [str(t) for t in features.parsed()]
+    ['word[-1]', 'word[0]', 'word[1]', 'suffix(word, 1..3)[0]', 'word[-1] & word[0]']
+    >>> features.columns()
+    ['word']
+    """
+
+    templates: Sequence[str]
+    name: str = "custom"
+    min_count: int = 1
+    resources: Resources = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.templates, str):
+            raise ParameterError(f"templates must be a list of strings, got the string {self.templates!r}")
+        object.__setattr__(self, "templates", tuple(self.templates))
+        if not self.templates:
+            raise ParameterError("a feature set needs at least one template; 'bias' is the smallest")
+        for text in self.templates:
+            if not isinstance(text, str):
+                raise ParameterError(f"a template must be a string, got {text!r}")
+        if isinstance(self.min_count, bool) or not isinstance(self.min_count, int) or not 1 <= self.min_count < 2**31:
+            raise ParameterError(f"min_count must be an integer in 1..{2**31 - 1}, got {self.min_count!r}")
+        for template in self.parsed():
+            self._check_resources(template)
+
+    @classmethod
+    def named(cls, name: str) -> FeatureSet:
+        """Return one of spanloom's own sets.
+
+        Examples
+        --------
+        >>> FeatureSet.named("own").templates
+        ('own',)
+        """
+        if name not in NAMED:
+            raise ParameterError(
+                f"there is no feature set {name!r}; there are {', '.join(NAMED)}. A file ends in .toml"
+            )
+        return cls(NAMED[name], name=name)
+
+    @classmethod
+    def parse(cls, templates: Iterable[str], **options: Any) -> FeatureSet:
+        """Return a set of templates, one or more a string; blank lines and ``#`` comments are skipped.
+
+        Examples
+        --------
+        >>> FeatureSet.parse(["word[0]  # the word itself", ""]).templates
+        ('word[0]',)
+        """
+        lines = (line.split("#", 1)[0].strip() for text in templates for line in text.splitlines())
+        return cls([line for line in lines if line], **options)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> FeatureSet:
+        """Read a set from a file; ``docs/features.md`` shows one."""
+        path = Path(path)
+        try:
+            with open(path, "rb") as file:
+                data = tomllib.load(file)
+        except OSError as error:
+            raise CorpusError(f"{path}: cannot be read: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise CorpusError(f"{path}: not a TOML file: {error}") from None
+        unknown = sorted(set(data) - {"name", "templates", "min_count", "resources"})
+        if unknown:
+            raise ParameterError(
+                f"{path}: unknown key {unknown[0]!r}; a feature file has name, templates, min_count and resources"
+            )
+        tables = data.get("resources", {})
+        if not isinstance(tables, dict) or not isinstance(data.get("templates"), list):
+            raise ParameterError(f"{path}: templates must be a list and resources a table")
+        name = data.get("name", path.stem)
+        if not isinstance(name, str):
+            raise ParameterError(f"{path}: name must be a string, got {name!r}")
+        resources = {key: _resource(path, key, value) for key, value in tables.items()}
+        try:
+            return cls(data["templates"], name=name, min_count=data.get("min_count", 1), resources=resources)
+        except ParameterError as error:
+            raise ParameterError(f"{path}: {error}") from None
+
+    def parsed(self) -> list[Template]:
+        """Return the templates with ranges of offsets spelled out, each once."""
+        return list(dict.fromkeys(t for text in self.templates for t in parse_template(text)))
+
+    def columns(self) -> list[str]:
+        """Return the columns that the data must have, ``word`` first."""
+        return list(dict.fromkeys(["word", *(a.view.column for t in self.parsed() for a in t.atoms)]))
+
+    def uses_own(self) -> bool:
+        """Tell whether a template reads the user's own features."""
+        return any(t.kind == "own" for t in self.parsed())
+
+    def values(self, view: str, text: str) -> list[str]:
+        """Return what a view makes of one string.
+
+        Examples
+        --------
+        >>> FeatureSet.named("default").values("suffix(lower(word), 1..3)", "GENE")
+        ['e', 'ne', 'ene']
+        """
+        return view_values(parse_view(view), text, self.resources)
+
+    def _check_resources(self, template: Template) -> None:
+        for atom in template.atoms:
+            for op in atom.view.operations:
+                if op.kind in LOOKUPS and op.names[0] not in self.resources:
+                    known = ", ".join(sorted(self.resources)) or "none"
+                    raise ParameterError(
+                        f"template {str(template)!r} looks up the resource {op.names[0]!r}; resources given: {known}"
+                    )
+
+
+def _resource(path: Path, key: str, value: object) -> dict[str, list[str]]:
+    """Read a resource named in a feature file; its path counts from the folder of that file."""
+    if isinstance(value, str):
+        return read_resource(path.parent / value)
+    if isinstance(value, Mapping) and isinstance(value.get("path"), str) and not set(value) - {"path", "format"}:
+        try:
+            return read_resource(path.parent / value["path"], value.get("format", "tsv"))
+        except ParameterError as error:
+            raise ParameterError(f"{path}: resource {key!r}: {error}") from None
+    raise ParameterError(f'{path}: resource {key!r} must be a path or {{path = "…", format = "tsv" or "brown"}}')

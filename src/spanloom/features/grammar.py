@@ -1,0 +1,311 @@
+"""Templates as text.
+
+::
+
+    template  = body [">=" COUNT]                    features seen fewer times than COUNT are dropped
+    body      = "bias" | "own" [offsets] | "bag" "(" view "," range ")" | atom {"&" atom}
+    atom      = view [offsets]                       no offsets: [0]
+    offsets   = "[" range "]"                        a range stands for one template each: word[-1..1]
+    view      = COLUMN | OPERATION "(" view {"," argument} ")"
+    range     = INTEGER [".." INTEGER]               both ends included
+    COLUMN    = name, or any text in double quotes
+
+>>> [str(t) for t in parse_template("suffix(lower(word), 1..3)[-1..0]")]
+['suffix(lower(word), 1..3)[-1]', 'suffix(lower(word), 1..3)[0]']
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from spanloom._native import flag_names
+from spanloom.errors import ParameterError
+
+MAX_OFFSET = 100
+MAX_LENGTH = 1000
+MAX_TEMPLATES = 1000
+MAX_DEPTH = 16
+FLAGS: tuple[str, ...] = tuple(flag_names())
+
+PLAIN = ("lower", "shape", "collapsed", "digits", "squeezed", "length")
+AFFIXES = ("prefix", "suffix", "ngrams")
+LOOKUPS = ("lookup", "cluster")
+OPERATIONS = (*PLAIN, *AFFIXES, "flags", *LOOKUPS)
+RESERVED = (*OPERATIONS, "bag", "own", "bias")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One step of a view.
+
+    ``low`` and ``high`` are the lengths of affixes and n-grams, ``names`` the flags or the resource,
+    ``both`` asks for false flags too, ``lengths`` are those of cluster prefixes.
+    """
+
+    kind: str
+    low: int = 0
+    high: int = 0
+    names: tuple[str, ...] = ()
+    both: bool = False
+    lengths: tuple[int, ...] = ()
+
+    def arguments(self) -> list[str]:
+        """Return the arguments after the view, as text."""
+        if self.kind in AFFIXES:
+            return [_range(self.low, self.high)]
+        return [*(["both"] if self.both else []), *self.names, *map(str, self.lengths)]
+
+
+@dataclass(frozen=True)
+class View:
+    """A column seen through operations, the first of them applied first."""
+
+    column: str
+    operations: tuple[Operation, ...] = ()
+
+    def __str__(self) -> str:
+        text = self.column if _is_name(self.column) else f'"{self.column}"'
+        for operation in self.operations:
+            text = f"{operation.kind}({', '.join([text, *operation.arguments()])})"
+        return text
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A view at a distance from the site."""
+
+    view: View
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.view}[{self.offset}]"
+
+
+@dataclass(frozen=True)
+class Template:
+    """One template after ranges of offsets are spelled out.
+
+    A ``conjunction`` has one atom or more; a ``bag`` has one atom for every offset; ``own`` has no atoms but an offset.
+    """
+
+    kind: Literal["conjunction", "bag", "own", "bias"]
+    atoms: tuple[Atom, ...] = ()
+    offset: int = 0
+    min_count: int | None = None
+
+    def labels(self) -> list[str]:
+        """Return what names the parts of a feature: one label an atom for a conjunction, else one."""
+        if self.kind == "conjunction":
+            return [str(atom) for atom in self.atoms]
+        if self.kind == "bag":
+            return [f"bag({self.atoms[0].view}, {_range(self.atoms[0].offset, self.atoms[-1].offset)})"]
+        if self.kind == "own":
+            return [f"own[{self.offset}]" if self.offset else "own"]
+        return ["bias"]
+
+    def __str__(self) -> str:
+        text = " & ".join(self.labels())
+        return text if self.min_count is None else f"{text} >= {self.min_count}"
+
+
+def parse_template(text: str) -> list[Template]:
+    """Parse one line of the template language into the templates that it stands for.
+
+    Raises
+    ------
+    ParameterError
+        With the position of what was not understood, and what could stand there.
+
+    Examples
+    --------
+    >>> parse_template("word[-1] & shape(word)")[0].labels()
+    ['word[-1]', 'shape(word)[0]']
+    >>> parse_template("word[0")
+    Traceback (most recent call last):
+    ...
+    spanloom.errors.ParameterError: template 'word[0', at 6: expected ']', found the end
+    """
+    return _Parser(text).template()
+
+
+def parse_view(text: str) -> View:
+    """Parse a view, e.g. ``"suffix(lower(word), 1..3)"``."""
+    parser = _Parser(text)
+    view = parser.view()
+    parser.expect_end()
+    return view
+
+
+_TOKEN = re.compile(
+    r'\s*(?:(?P<name>[^\W\d][\w\-]*)|(?P<int>[+-]?\d+)|(?P<quoted>"[^"]*")|(?P<mark>>=|\.\.|[\[\](),&]))'
+)
+_NAME = re.compile(r"[^\W\d][\w\-]*")
+
+
+def _is_name(column: str) -> bool:
+    return bool(_NAME.fullmatch(column)) and column not in RESERVED
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}..{high}"
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0  # where the current token starts
+        self.kind = ""  # "name", "int", "quoted", "mark", or "" at the end
+        self.value = ""
+        self.after = 0  # where the current token ends
+        self.advance()
+
+    def advance(self) -> None:
+        rest = self.text[self.after :]
+        self.at = self.after + len(rest) - len(rest.lstrip())
+        if self.at == len(self.text):
+            self.kind, self.value, self.after = "", "", self.at
+            return
+        match = _TOKEN.match(self.text, self.after)
+        if match is None:
+            raise self.error(f"unexpected character {self.text[self.at]!r}")
+        self.kind = match.lastgroup or ""
+        self.value = match[self.kind]
+        self.after = match.end()
+
+    def error(self, message: str) -> ParameterError:
+        return ParameterError(f"template {self.text!r}, at {self.at}: {message}")
+
+    def unexpected(self, wanted: str) -> ParameterError:
+        return self.error(f"expected {wanted}, found {repr(self.value) if self.kind else 'the end'}")
+
+    def take(self, mark: str) -> bool:
+        """Step over a mark if it is next."""
+        if self.kind == "mark" and self.value == mark:
+            self.advance()
+            return True
+        return False
+
+    def expect(self, mark: str) -> None:
+        if not self.take(mark):
+            raise self.unexpected(repr(mark))
+
+    def expect_end(self) -> None:
+        if self.kind:
+            raise self.unexpected("the end")
+
+    def integer(self, what: str, low: int, high: int) -> int:
+        if self.kind != "int":
+            raise self.unexpected(what)
+        # Long digit strings are out of range anyway, and int() refuses them with another error.
+        value = int(self.value) if len(self.value) <= 12 else high + 1
+        if not low <= value <= high:
+            raise self.error(f"{what} must be within {low}..{high}, got {self.value}")
+        self.advance()
+        return value
+
+    def interval(self, what: str, low: int, high: int) -> tuple[int, int]:
+        start = self.integer(what, low, high)
+        at = self.at
+        end = self.integer(what, low, high) if self.take("..") else start
+        if end < start:
+            self.at = at
+            raise self.error(f"the range {start}..{end} runs backwards")
+        return start, end
+
+    def offsets(self) -> range:
+        if not self.take("["):
+            return range(1)
+        start, end = self.interval("an offset", -MAX_OFFSET, MAX_OFFSET)
+        self.expect("]")
+        return range(start, end + 1)
+
+    def template(self) -> list[Template]:
+        templates = self.body()
+        if self.take(">="):
+            count = self.integer("a count", 1, 2**31)
+            templates = [replace(t, min_count=count) for t in templates]
+        if self.kind:
+            raise self.unexpected("'&', '>=' or the end")
+        return templates
+
+    def body(self) -> list[Template]:
+        if self.kind == "name" and self.value in ("bias", "own", "bag"):
+            word = self.value
+            self.advance()
+            if word == "bias":
+                return [Template("bias")]
+            if word == "own":
+                return [Template("own", offset=offset) for offset in self.offsets()]
+            self.expect("(")
+            view = self.view()
+            self.expect(",")
+            start, end = self.interval("an offset", -MAX_OFFSET, MAX_OFFSET)
+            self.expect(")")
+            return [Template("bag", tuple(Atom(view, offset) for offset in range(start, end + 1)))]
+        choices: list[list[Atom]] = []
+        total = 1
+        while True:
+            view = self.view()
+            choices.append([Atom(view, offset) for offset in self.offsets()])
+            total *= len(choices[-1])
+            if total > MAX_TEMPLATES:
+                raise self.error(f"this stands for {total} templates; at most {MAX_TEMPLATES} are allowed")
+            if not self.take("&"):
+                break
+        return [Template("conjunction", atoms) for atoms in itertools.product(*choices)]
+
+    def view(self, depth: int = 0) -> View:
+        if depth > MAX_DEPTH:
+            raise self.error(f"operations are nested more than {MAX_DEPTH} deep")
+        if self.kind == "quoted":
+            column = self.value[1:-1]
+            self.advance()
+            return View(column)
+        if self.kind != "name":
+            raise self.unexpected("a column or an operation")
+        name, at = self.value, self.at
+        self.advance()
+        if not self.take("("):
+            if name in RESERVED:
+                self.at = at
+                raise self.error(f'{name!r} cannot stand here alone; a column of that name is written "{name}"')
+            return View(name)
+        if name not in OPERATIONS:
+            self.at = at
+            raise self.error(f"unknown operation {name!r}; there are {', '.join(OPERATIONS)}, and bag at the start")
+        inner = self.view(depth + 1)
+        operation = self.arguments(name)
+        self.expect(")")
+        return View(inner.column, (*inner.operations, operation))
+
+    def arguments(self, name: str) -> Operation:
+        if name in PLAIN:
+            return Operation(name)
+        if name in AFFIXES:
+            self.expect(",")
+            low, high = self.interval("a length", 1, MAX_LENGTH)
+            return Operation(name, low=low, high=high)
+        names: list[str] = []
+        if name == "flags":
+            both = False
+            while self.take(","):
+                if self.kind == "name" and self.value == "both" and not names and not both:
+                    both = True
+                elif self.kind == "name" and self.value in FLAGS:
+                    names.append(self.value)
+                else:
+                    raise self.unexpected(f"a flag ({', '.join(FLAGS)})")
+                self.advance()
+            return Operation(name, names=tuple(names), both=both)
+        self.expect(",")
+        if self.kind not in ("name", "quoted"):
+            raise self.unexpected("the name of a resource")
+        names.append(self.value.strip('"'))
+        self.advance()
+        lengths: list[int] = []
+        while name == "cluster" and self.take(","):
+            lengths.append(self.integer("a length", 1, MAX_LENGTH))
+        return Operation(name if lengths else "lookup", names=tuple(names), lengths=tuple(sorted(set(lengths))))
