@@ -11,7 +11,7 @@
 ``features``            per token a list of strings, or an object from string to number, string or bool
 ``mentions``            objects with ``label``; ``parts`` (half-open token ranges) or ``chars`` (half-open character
                         ranges); optional ``prob`` and ``attributes`` (string → string)
-``meta``                object
+``meta``                object; ``alternatives`` in a sentence's meta are mentions (BioCreative's rule), in its tokens
 ======================  ==============================================================================================
 """
 
@@ -31,6 +31,7 @@ from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.raw import from_text
 from spanloom.corpus.reading import choice
 from spanloom.corpus.report import Report
+from spanloom.errors import CorpusError
 from spanloom.files import whole_file
 
 FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta")
@@ -72,8 +73,12 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
     """Write documents as JSONL."""
     with whole_file(path) as out:
         for doc in docs:
-            out.write(json.dumps(to_dict(doc), ensure_ascii=False, separators=(",", ":")))
-            out.write("\n")
+            try:
+                line = json.dumps(to_dict(doc), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+                line.encode()
+            except (TypeError, ValueError) as error:
+                raise CorpusError(f"{path}: document {doc.id!r} has a value that JSON cannot hold: {error}") from error
+            out.write(line + "\n")
 
 
 def parse(record: Any, report: Report, where: str, policy: str = "strict", join: bool = False) -> Document:
@@ -180,13 +185,12 @@ def _sentence(doc: Document, k: int, tokens: Part, spans: list[Part]) -> Any:
     start, end = doc.starts[k], doc.starts[k] + len(sentence.text)
     first, last = tokens
     tight = first < last and (start, end) == (spans[first][0], spans[last - 1][1])
-    if tight and not sentence.meta:
+    meta = sentence.meta
+    if "alternatives" in meta:
+        meta = {**meta, "alternatives": [_mention(mention) for mention in meta["alternatives"]]}
+    if tight and not meta:
         return tokens
-    return (
-        {"range": tokens}
-        | ({} if tight else {"chars": (start, end)})
-        | ({"meta": sentence.meta} if sentence.meta else {})
-    )
+    return {"range": tokens} | ({} if tight else {"chars": (start, end)}) | ({"meta": meta} if meta else {})
 
 
 def _or_nulls(values: Sequence[Any] | None, length: int) -> Sequence[Any]:
@@ -265,10 +269,20 @@ def _sentences(value: Any, length: int) -> tuple[list[Part], list[Part | None], 
         ranges.append((first, last))
         given = entry.get("chars")
         chars.append(None if given is None else as_pair(given, f"chars of sentence {k}"))
-        metas.append(as_object(entry.get("meta", {}), f"meta of sentence {k}"))
+        metas.append(_meta(as_object(entry.get("meta", {}), f"meta of sentence {k}"), last - first, k))
     if at != length:
         raise BadRecord(f"the sentences end at token {at} of {length}")
     return ranges, chars, metas
+
+
+def _meta(meta: dict[str, Any], length: int, k: int) -> dict[str, Any]:
+    """A sentence's meta; its ``alternatives`` are mentions in the sentence's tokens."""
+    if "alternatives" not in meta:
+        return meta
+    mentions, by_chars = _mentions(meta["alternatives"], length, f"alternatives of sentence {k}")
+    if by_chars:
+        raise BadRecord(f"alternatives of sentence {k} must have parts, not chars")
+    return {**meta, "alternatives": mentions}
 
 
 def _columns(value: Any, length: int) -> dict[str, list[str | None]]:
