@@ -107,16 +107,11 @@ ADVERSARIAL = [
 
 @pytest.mark.parametrize("unit", ADVERSARIAL)
 def test_time_is_linear(unit: str) -> None:
-    """Ten times the text takes about ten times as long; a quadratic rule would take a hundred times."""
-
-    def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
-        start = time.perf_counter()
-        tokenize(text)
-        return time.perf_counter() - start
-
-    seconds(1_000)
-    assert seconds(150_000) < 40 * max(min(seconds(15_000) for _ in range(3)), 0.002)
+    """Linear rules take about 0.1 s for this; a quadratic one would take ten seconds at a nanosecond a step."""
+    text = unit * (150_000 // len(unit))
+    start = time.perf_counter()
+    tokenize(text)
+    assert time.perf_counter() - start < 3
 
 
 def test_a_megabyte_of_adversarial_text() -> None:
