@@ -66,6 +66,14 @@ def test_plot_writes_a_picture(files):
         run("evaluate", "--gold", "absent.jsonl", "--pred", "absent.jsonl", "--plot", files / "a.gif")
 
 
+def test_html_writes_a_page(files):
+    """With the names of the two files in its title."""
+    run("evaluate", "--gold", files / "gold.jsonl", "--pred", files / "pred.jsonl", "--html", files / "r.html")
+    text = (files / "r.html").read_text(encoding="utf-8")
+    assert "pred.jsonl against" in text
+    assert '"kind":"spurious"' in text
+
+
 def test_other_text_is_an_error(files):
     """The message names the sentence and the words."""
     write([Document([Sentence([*WORDS[:5], "silent"])], id="d1")], files / "other.jsonl")

@@ -35,6 +35,7 @@ def evaluate(
     """
     from spanloom.corpus import read
     from spanloom.evaluation import evaluate
+    from spanloom.evaluation.page import write_page
     from spanloom.evaluation.plots import check_picture, plot_report, save
 
     if plot is not None:
@@ -43,6 +44,8 @@ def evaluate(
     if plot is not None:
         save(plot_report(report), plot)
     intervals = report.interval(by=by, resamples=resamples, seed=seed)
+    if html is not None:
+        write_page(report, html, title=f"{predicted} against {gold}", intervals=intervals)
     if as_json:
         data = {**report.to_json(), "intervals": {name: value.to_json() for name, value in intervals.items()}}
         print(json.dumps(data, ensure_ascii=False))

@@ -161,4 +161,5 @@ def _figure(panels: int) -> tuple[Figure, list[Axes]]:
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25)
+        ax.set_axisbelow(True)
     return figure, axes

@@ -1,0 +1,134 @@
+"""The HTML page: self-contained, escaped, and it holds what the report holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from spanloom.corpus import Document, Mention, Sentence
+from spanloom.evaluation import evaluate
+from spanloom.evaluation.page import page, write_page
+from spanloom.evaluation.page.chart import Chart, Line
+
+
+class Reader(HTMLParser):
+    """Collects tags, their attributes, and the text of every element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        self.texts.append(text)
+
+
+def data_of(text: str):
+    """The data that the page's script reads."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    return json.loads(found.group(1))
+
+
+EVIL = "</script><b>&"
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Two documents, names and words full of markup, probabilities, one mistake of each kind."""
+    words = [EVIL, "of", "c", "d", "e", "f", "g", "h"]
+    gold = [
+        Mention("A<i>", ((0, 1),)),
+        Mention("B", ((2, 3), (4, 5))),
+        Mention("B", ((6, 8),)),
+        Mention("B", ((2, 4),)),
+    ]
+    predicted = [
+        Mention("B", ((0, 1),), prob=0.5),
+        Mention("B", ((2, 3),), prob=0.25),
+        Mention("B", ((2, 4),), prob=0.9),
+        Mention("B", ((5, 6),), prob=0.75),
+    ]
+    documents = [Document([Sentence(words, gold)], id=f"<{i}>", meta={"genre": "news"}) for i in range(2)]
+    return evaluate(documents, [predicted, []])
+
+
+def test_page_asks_for_nothing_from_elsewhere(report):
+    """No address, no link, no source: it opens from disk without a network."""
+    text = page(report)
+    for tag, attributes in Reader(text).tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base")
+        assert not {"src", "href", "action", "srcset"} & set(attributes)
+    assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", text)
+
+
+def test_markup_in_the_data_stays_text(report):
+    """Words, labels, ids and titles cannot end an element or open one; every element is closed in order."""
+    text = page(report, title="<script>alert(1)</script>")
+    reader = Reader(text)
+    assert reader.open == []
+    assert sum(tag == "script" for tag, _ in reader.tags) == 2
+    assert sum(tag == "b" for tag, _ in reader.tags) == 3  # the three big scores
+    assert "<script>alert(1)</script>" in reader.texts
+    assert "A<i>" in reader.texts
+
+
+def test_every_mistake_is_there_with_its_sentence(report):
+    """The first sentence has a label, a boundary, a missed and a spurious one; the second misses all four."""
+    data = data_of(page(report))
+    assert [m["kind"] for m in data["mistakes"]] == ["label", "boundary", "spurious", "missed", *["missed"] * 4]
+    first = data["mistakes"][0]
+    assert (first["gold"], first["predicted"], first["goldText"], first["prob"]) == ("A<i>", "B", EVIL, 0.5)
+    assert first["where"] == "<0> #0"
+    sentence = data["sentences"][first["sentence"]]
+    assert sentence["tokens"][0] == EVIL
+    assert sentence["space"] == [1] * 8
+    assert ["B", [[2, 4]], 1, None] in sentence["gold"]
+    assert ["B", [[5, 6]], 0, 0.75] in sentence["predicted"]
+
+
+def test_a_limit_is_said(report):
+    """Three mistakes in the page, all eight in its heading."""
+    text = page(report, limit=3)
+    assert len(data_of(text)["mistakes"]) == 3
+    assert "8 mistakes" in text
+    assert "holds the first 3" in text
+
+
+def test_scores_intervals_and_charts_are_shown(report):
+    """1 of 8 found, 1 of 4 right; probabilities bring three more charts."""
+    text = page(report, intervals=report.interval(resamples=10))
+    assert "<b>25.00</b><span>precision</span><small>95 %:" in text
+    assert text.count("<figure>") == 4
+    assert page(evaluate([Sentence(["a"], [Mention("X", ((0, 1),))])], [[]])).count("<figure>") == 1
+
+
+def test_an_empty_report_has_a_page(tmp_path):
+    """Nothing to show is no reason to fail."""
+    write_page(evaluate([], []), tmp_path / "a.html", title="nothing")
+    assert "0 mistakes" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_chart_puts_points_where_they_belong():
+    """The corners of the range are the corners of the plot."""
+    chart = Chart("x", "y", (0, 10), (0, 1), [Line("l", [(0, 0), (10, 1)], dots=True)], [((10, 1), "<top>")])
+    svg = chart.svg()
+    assert 'points="44.0,220.0 368.0,14.0"' in svg
+    assert "&lt;top&gt;" in svg
+    assert 'text-anchor="end">&lt;top' in svg
