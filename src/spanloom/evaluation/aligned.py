@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.errors import CorpusError, ParameterError
 
-Gold: TypeAlias = Iterable[Sentence] | Iterable[Document]
-Predicted: TypeAlias = Iterable[Sentence] | Iterable[Document] | Iterable[Sequence[Mention]]
+Gold: TypeAlias = Iterable[Sentence | Document]
+Predicted: TypeAlias = Iterable[Sentence | Document | Sequence[Mention]]
 
 
 @dataclass(slots=True)

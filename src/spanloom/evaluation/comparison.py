@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from spanloom.corpus import Mention
 from spanloom.evaluation.aligned import Gold, Predicted
@@ -151,7 +151,7 @@ def compare(
 
 def _keep(gold: Gold) -> Gold:
     """Return a gold that can be read more than once."""
-    return gold if isinstance(gold, Sequence) else cast(Gold, list(gold))
+    return gold if isinstance(gold, Sequence) else list(gold)
 
 
 def _items(systems: list[Report]) -> Iterator[Item]:

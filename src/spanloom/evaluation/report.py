@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -31,9 +31,7 @@ class Report:
     Made by :func:`evaluate`.
     """
 
-    def __init__(
-        self, aligned: Aligned, *, train: Iterable[Sentence] | Iterable[Document] | None, seconds: float | None
-    ) -> None:
+    def __init__(self, aligned: Aligned, *, train: Gold | None, seconds: float | None) -> None:
         self.aligned = aligned
         self.outcomes = Outcomes(aligned.gold, aligned.predicted)
         self.seconds = seconds
@@ -59,6 +57,10 @@ class Report:
     def f1(self) -> float:
         """Micro F1, 0..1."""
         return self.micro.f1
+
+    def item(self) -> float:
+        """Return micro F1: scikit-learn asks the result of a scorer for its number by this name."""
+        return self.f1
 
     @cached_property
     def by_label(self) -> dict[str, Score]:
@@ -246,7 +248,7 @@ def evaluate(
     gold: Gold,
     predicted: Predicted,
     *,
-    train: Iterable[Sentence] | Iterable[Document] | None = None,
+    train: Gold | None = None,
     seconds: float | None = None,
 ) -> Report:
     """Compare predicted mentions with gold ones.
@@ -288,7 +290,7 @@ def _form(sentence: Sentence, mention: Mention) -> tuple[str, ...]:
     return tuple(sentence.tokens[i] for i in mention.tokens)
 
 
-def _forms(corpus: Iterable[Sentence] | Iterable[Document]) -> dict[tuple[str, ...], set[str]]:
+def _forms(corpus: Gold) -> dict[tuple[str, ...], set[str]]:
     """Map the words of every mention to the labels that they have had."""
     forms: dict[tuple[str, ...], set[str]] = {}
     for item in corpus:
