@@ -92,7 +92,7 @@ void bind_learning(nb::module_& m) {
              const nb::gil_scoped_release release;
              return Lbfgs::Step(self.iterate());
            })
-      .def_prop_ro("x", [](const Lbfgs& self) { return give(std::vector<double>(self.x())); }, "A copy of x.");
+      .def("x", [](const Lbfgs& self) { return give(std::vector<double>(self.x())); }, "A copy of x.");
 
   nb::class_<Perceptron>(m, "Perceptron", "Averaged structured perceptron.")
       .def(

@@ -20,8 +20,11 @@ void bind_structure(nb::module_& m) {
       .def_prop_ro("global_cells", &Structure::global_cells)
       .def_prop_ro("stride", &Structure::stride)
       .def(
-          "graph", [](const Structure& self, std::size_t sites) { return Graph(*self.graph(sites)); }, "sites"_a,
-          "The structure for this many sites as an explicit graph.")
+          "graph",
+          [](const Structure& self, std::size_t sites, std::size_t number) {
+            return Graph(*self.graph({sites, number}));
+          },
+          "sites"_a, "number"_a = 0, "The structure for this many sites as an explicit graph.")
       .def(
           "expectations",
           [](const Structure& self, const Input<double>& scores, const Input<double>& global) {
@@ -33,7 +36,7 @@ void bind_structure(nb::module_& m) {
             {
               const nb::gil_scoped_release release;
               const auto solver = self.solver(span(global));
-              log_z = solver->expectations(sites, table.data(), expected.data());
+              log_z = solver->expectations({sites, 0}, table.data(), expected.data());
               solver->add_global(std::span(out).subspan(sites * self.columns()));
             }
             for (std::size_t t = 0; t < sites; ++t) {
@@ -52,7 +55,7 @@ void bind_structure(nb::module_& m) {
             double score = 0;
             {
               const nb::gil_scoped_release release;
-              score = self.solver(span(global))->best(sites, table.data(), cells);
+              score = self.solver(span(global))->best({sites, 0}, table.data(), cells);
             }
             return nb::make_tuple(score, give(std::move(cells)));
           },

@@ -95,11 +95,12 @@ class ChainSolver final : public Solver {
     }
   }
 
-  double expectations(std::size_t sites, const double* scores, double* expected) override {
+  double expectations(Unit unit, const double* scores, double* expected) override {
+    const std::size_t sites = unit.sites;
     if (sites == 0) return 0.0;
     double log_z = 0;
     if (extreme_ || !forward(sites, scores, log_z) || !backward(sites, expected)) {
-      return by_engine(sites, scores, expected);
+      return by_engine(unit, scores, expected);
     }
     // Only now is the sentence known to be sound: its pair counts may join the others.
     for (std::size_t t = 1; t < sites; ++t) {
@@ -119,7 +120,8 @@ class ChainSolver final : public Solver {
     std::fill(extra_global_.begin(), extra_global_.end(), 0.0);
   }
 
-  double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
+  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
+    const std::size_t sites = unit.sites;
     cells.clear();
     if (sites == 0) return 0.0;
     best_.resize(2 * stride_);
@@ -245,9 +247,9 @@ class ChainSolver final : public Solver {
     return true;
   }
 
-  double by_engine(std::size_t sites, const double* scores, double* expected) {
+  double by_engine(Unit unit, const double* scores, double* expected) {
     const auto engine = graph_solver(structure_, global_);
-    const double log_z = engine->expectations(sites, scores, expected);
+    const double log_z = engine->expectations(unit, scores, expected);
     engine->add_global(extra_global_);
     return log_z;
   }
@@ -292,7 +294,8 @@ std::unique_ptr<Solver> ChainStructure::solver(std::span<const double> global) c
   return std::make_unique<ChainSolver>(*this, global);
 }
 
-std::shared_ptr<const Graph> ChainStructure::graph(std::size_t sites) const {
+std::shared_ptr<const Graph> ChainStructure::graph(Unit unit) const {
+  const std::size_t sites = unit.sites;
   const auto labels = static_cast<std::int32_t>(labels_);
   const auto first_global = static_cast<std::int32_t>(sites) * labels;
   GraphBuilder builder(static_cast<std::int64_t>(sites * labels_ + global_cells()));

@@ -55,7 +55,7 @@ Gold Decoder::best(const SparseRows& rows, int threads) const {
       scores.resize((last - first) * stride_);
       kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids.data(), values, first, last,
                            scores.data());
-      const double score = solver->best(last - first, scores.data(), found[g]);
+      const double score = solver->best({last - first, g}, scores.data(), found[g]);
       if (!std::isfinite(score)) {
         throw std::domain_error("[Decoder] sentence " + std::to_string(g) + " has no legal structure of finite score");
       }

@@ -151,7 +151,7 @@ double Likelihood::run_sentences(std::span<const double> x, std::span<double> gr
       expected.resize(sites * stride_);
       kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids.data(), values, first, last,
                            scores.data());
-      double loss = solver->expectations(sites, scores.data(), expected.data());
+      double loss = solver->expectations({sites, g}, scores.data(), expected.data());
       for (std::int64_t i = gold_.ptr[g]; i < gold_.ptr[g + 1]; ++i) {
         const auto cell = static_cast<std::size_t>(gold_.cells[i]);
         if (cell < sites * columns_) {

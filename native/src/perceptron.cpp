@@ -57,7 +57,7 @@ std::size_t Perceptron::epoch() {
     scores.resize((last - first) * stride_);
     kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids.data(), values, first, last,
                          scores.data());
-    const double score = solver->best(last - first, scores.data(), found, true);
+    const double score = solver->best({last - first, g}, scores.data(), found, true);
     if (!std::isfinite(score)) {
       throw std::domain_error("[Perceptron] sentence " + std::to_string(g) + " has no legal structure");
     }

@@ -12,8 +12,9 @@ class GraphSolver final : public Solver {
   GraphSolver(const Structure& structure, std::span<const double> global)
       : structure_(structure), global_(global.begin(), global.end()), global_expected_(global.size(), 0.0) {}
 
-  double expectations(std::size_t sites, const double* scores, double* expected) override {
-    const auto graph = load(sites, scores);
+  double expectations(Unit unit, const double* scores, double* expected) override {
+    const auto graph = load(unit, scores);
+    const std::size_t sites = unit.sites;
     cell_expected_.assign(cell_scores_.size(), 0.0);
     const double log_z = spanloom::expectations(*graph, cell_scores_, cell_expected_);
     const std::size_t columns = structure_.columns();
@@ -32,10 +33,10 @@ class GraphSolver final : public Solver {
     std::fill(global_expected_.begin(), global_expected_.end(), 0.0);
   }
 
-  double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
-    const auto graph = load(sites, scores);
+  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
+    const auto graph = load(unit, scores);
     const Derivation found = spanloom::best(*graph, cell_scores_);
-    const auto site_end = static_cast<std::int32_t>(sites * structure_.columns());
+    const auto site_end = static_cast<std::int32_t>(unit.sites * structure_.columns());
     cells.clear();
     for (const std::int64_t e : found.edges) {
       for (std::int64_t i = graph->cell_ptr[e]; i < graph->cell_ptr[e + 1]; ++i) {
@@ -47,14 +48,15 @@ class GraphSolver final : public Solver {
   }
 
  private:
-  std::shared_ptr<const Graph> load(std::size_t sites, const double* scores) {
+  std::shared_ptr<const Graph> load(Unit unit, const double* scores) {
+    const std::size_t sites = unit.sites;
     const std::size_t columns = structure_.columns();
     const std::size_t stride = structure_.stride();
     cell_scores_.resize(sites * columns + global_.size());
     for (std::size_t t = 0; t < sites; ++t)
       std::copy_n(scores + t * stride, columns, cell_scores_.data() + t * columns);
     std::copy(global_.begin(), global_.end(), cell_scores_.begin() + static_cast<std::ptrdiff_t>(sites * columns));
-    return structure_.graph(sites);
+    return structure_.graph(unit);
   }
 
   const Structure& structure_;
@@ -88,10 +90,10 @@ std::unique_ptr<Solver> GraphStructure::solver(std::span<const double> global) c
   return graph_solver(*this, global);
 }
 
-std::shared_ptr<const Graph> GraphStructure::graph(std::size_t sites) const {
-  const auto found = graphs_.find(sites);
+std::shared_ptr<const Graph> GraphStructure::graph(Unit unit) const {
+  const auto found = graphs_.find(unit.sites);
   if (found == graphs_.end()) {
-    throw std::invalid_argument("[GraphStructure] no graph was given for " + std::to_string(sites) + " sites");
+    throw std::invalid_argument("[GraphStructure] no graph was given for " + std::to_string(unit.sites) + " sites");
   }
   return found->second;
 }

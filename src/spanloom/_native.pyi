@@ -93,7 +93,7 @@ class Structure:
     @property
     def stride(self) -> int: ...
 
-    def graph(self, sites: int) -> Graph:
+    def graph(self, sites: int, number: int = 0) -> Graph:
         """The structure for this many sites as an explicit graph."""
 
     def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
@@ -186,7 +186,6 @@ class Lbfgs:
 
     def iterate(self) -> LbfgsStep: ...
 
-    @property
     def x(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """A copy of x."""
 

@@ -6,10 +6,10 @@ import inspect
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from spanloom.schemes.flat import CHOICES
 from spanloom.storage import load_arrays, save_arrays
 from spanloom.training import Dev, Interrupted, decode_all, hold, train_component
 
-Item = TypeVar("Item", Sentence, Document)
 Input = str | Sentence | Document
 BATCH = 256
 """Sentences that are tagged at once when a stream is tagged."""
@@ -49,7 +48,7 @@ class Recognizer:
     l1, l2
         Penalties ``l1·‖w‖₁ + l2·‖w‖²``.
     max_iter, tol
-        Training stops after ``max_iter`` iterations, or when ten of them lower the objective by less than ``tol`` of it.
+        Training stops after ``max_iter`` iterations, or when ten of them lower the objective by less than this share.
     patience
         With development data: stop when their F1 has not risen for so many iterations, and take the best weights.
     constrained
@@ -219,12 +218,6 @@ class Recognizer:
 
     # Finding
 
-    @overload
-    def predict(self, corpus: str) -> Document: ...
-    @overload
-    def predict(self, corpus: Item) -> Item: ...
-    @overload
-    def predict(self, corpus: Iterable[Item]) -> list[Item]: ...
     def predict(self, corpus: Input | Iterable[Input]) -> Any:
         """Find the mentions of a text, a sentence, a document, or each of many.
 
@@ -277,7 +270,7 @@ class Recognizer:
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
-        gold = list(corpus)
+        gold: list[Any] = list(corpus)
         return evaluate(gold, self.predict(gold))
 
     # Keeping

@@ -11,6 +11,13 @@
 
 namespace spanloom {
 
+// One sentence as structures see it: how many sites it has, and its number among the sentences at hand, for structures
+// whose graph is the sentence's own.
+struct Unit {
+  std::size_t sites = 0;
+  std::size_t number = 0;
+};
+
 // Inference for the sentences of one corpus under fixed global scores. It has buffers: one solver per thread.
 //
 // The cells of a sentence with n sites are numbered: site cells t * columns + y first, then the global cells from
@@ -21,15 +28,14 @@ class Solver {
 
   // Fills expected[t, y] with the probability (expected uses) of each site cell and returns log Z. The expected uses of
   // global cells are kept until add_global() is called.
-  virtual double expectations(std::size_t sites, const double* scores, double* expected) = 0;
+  virtual double expectations(Unit unit, const double* scores, double* expected) = 0;
 
   // Adds the expected uses of global cells since the last call to out[0 .. global_cells) and starts anew.
   virtual void add_global(std::span<double> out) = 0;
 
   // Finds the best structure: its score, and the site cells it uses, in ascending order, then its global cells if they
   // are wanted. -inf if there is none.
-  virtual double best(std::size_t sites, const double* scores, std::vector<std::int32_t>& cells,
-                      bool with_global = false) = 0;
+  virtual double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global = false) = 0;
 };
 
 // How the cells of a sentence go together, whatever their scores.
@@ -39,8 +45,8 @@ class Structure {
   virtual std::size_t columns() const = 0;
   virtual std::size_t global_cells() const = 0;
   virtual std::unique_ptr<Solver> solver(std::span<const double> global) const = 0;
-  // The same structure for n sites as an explicit graph, for everything that has no kernel of its own.
-  virtual std::shared_ptr<const Graph> graph(std::size_t sites) const = 0;
+  // The structure of one sentence as an explicit graph, for everything that has no kernel of its own.
+  virtual std::shared_ptr<const Graph> graph(Unit unit) const = 0;
 
   std::size_t stride() const { return kernels::padded(columns()); }
 };
@@ -57,7 +63,7 @@ class GraphStructure final : public Structure {
   std::size_t columns() const override { return columns_; }
   std::size_t global_cells() const override { return global_cells_; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
-  std::shared_ptr<const Graph> graph(std::size_t sites) const override;
+  std::shared_ptr<const Graph> graph(Unit unit) const override;
 
  private:
   std::size_t columns_;

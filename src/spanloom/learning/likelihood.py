@@ -76,7 +76,7 @@ def maximise_likelihood(
     )
 
     def weights() -> Weights:
-        x = optimiser.x
+        x = optimiser.x()
         features = objective.weights(x).reshape(-1, structure.columns)
         return Weights(features, objective.global_weights(x))
 
