@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from spanloom.cli import compare, evaluate
+from spanloom.cli import compare, demo, evaluate, info, tag, train
 from spanloom.errors import SpanloomError
 
 app = typer.Typer(
@@ -20,6 +20,10 @@ app = typer.Typer(
 
 
 # Commands, one line each; their modules import what is slow to import when they run.
+app.command()(demo.demo)
+app.command()(train.train)
+app.command()(tag.tag)
+app.command()(info.info)
 app.command()(evaluate.evaluate)
 app.command()(compare.compare)
 

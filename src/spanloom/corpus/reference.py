@@ -19,6 +19,7 @@ EXTENSIONS = {
     "uner": (),
     "biocreative": (),
     "sample": (),
+    "text": ("txt",),
 }
 """Every format, and the file name endings that mean it where the reference does not say."""
 

@@ -1,0 +1,90 @@
+"""``spanloom info``: what is in a model file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from spanloom.cli.tables import plain_table
+
+if TYPE_CHECKING:
+    from spanloom.recognizer import Recognizer
+
+
+def info(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    top: Annotated[int, typer.Option(metavar="N", help="Show the N strongest features of every column.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a model is, how it was trained, how large it is, and what it goes by.
+
+    [bold]Example:[/bold] spanloom info gene.loom --top 10
+    """
+    from spanloom.recognizer import Recognizer
+
+    ner = Recognizer.load(model)
+    facts = _facts(ner, model)
+    weights = _top_weights(ner, top)
+    if as_json:
+        print(json.dumps({**facts, "top_weights": weights}, ensure_ascii=False))
+        return
+    console = Console()
+    table = plain_table(str(model))
+    table.show_header = False
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in facts.items():
+        table.add_row(name.replace("_", " "), _readable(value))
+    console.print(table)
+    strongest = plain_table("What it goes by")
+    for heading in ("column", "for", "against"):
+        strongest.add_column(heading)
+    for column, sides in weights.items():
+        strongest.add_row(column, *("\n".join(f"{w:+.2f} {name}" for name, w in side) for side in sides.values()))
+    console.print(strongest)
+
+
+def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
+    settings = {name: getattr(ner, name) for name in ("algorithm", "l1", "l2", "max_iter", "tol", "overlap", "seed")}
+    return {
+        "model": ner.model_.name,
+        "holds": ner.model_.holds,
+        "labels": list(ner.labels_),
+        "columns": sum(len(c.columns) for c in ner.model_.components),
+        "features": ner.extractor_.size,
+        "feature_set": ner.extractor_.features.name,
+        "weights": sum(w.features.size + w.globals.size for w in ner.weights_),
+        "bytes": path.stat().st_size,
+        "settings": settings,
+        "training": ner.training_,
+    }
+
+
+def _top_weights(ner: Recognizer, top: int) -> dict[str, dict[str, list[tuple[str, float]]]]:
+    found: dict[str, dict[str, list[tuple[str, float]]]] = {}
+    for component, weights in zip(ner.model_.components, ner.weights_, strict=True):
+        for k, column in enumerate(component.columns):
+            values = weights.features[:, k]
+            order = values.argsort(kind="stable")
+            sides = {"for": order[::-1][:top], "against": order[:top]}
+            found[column] = {
+                side: [
+                    (ner.extractor_.name(int(f)), round(float(values[f]), 4))
+                    for f in ids
+                    if (values[f] > 0) == (side == "for") and values[f] != 0
+                ]
+                for side, ids in sides.items()
+            }
+    return found
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_readable(v)}" for k, v in value.items() if v is not None)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

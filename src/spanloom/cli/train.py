@@ -1,0 +1,125 @@
+"""``spanloom train``: from annotated text to a model file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from spanloom.recognizer import Recognizer
+
+
+def train(
+    corpus: Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Annotated corpora, e.g. train.jsonl.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")],
+    dev: Annotated[
+        str | None, typer.Option(metavar="CORPUS", help="Development corpus, scored as training goes.")
+    ] = None,
+    model: Annotated[str, typer.Option(help="Kind of model.")] = "chain",
+    scheme: Annotated[str, typer.Option(help="Segment representation of flat models.")] = "IOBES",
+    features: Annotated[str, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.")] = "default",
+    algorithm: Annotated[str, typer.Option(help="lbfgs or perceptron.")] = "lbfgs",
+    l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,
+    l2: Annotated[float, typer.Option(help="L2 penalty.")] = 0.1,
+    max_iter: Annotated[int, typer.Option(help="At most so many iterations.")] = 500,
+    tol: Annotated[
+        float, typer.Option(help="Stop when ten iterations lower the objective by less than this share.")
+    ] = 1e-5,
+    patience: Annotated[int | None, typer.Option(help="Stop when dev F1 has not risen for so many iterations.")] = None,
+    overlap: Annotated[
+        str, typer.Option(help="Mentions that the model cannot hold: raise, or keep the longest, outermost, innermost.")
+    ] = "raise",
+    seed: Annotated[int, typer.Option(help="For everything random.")] = 1,
+    threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given. The model is the same.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the training record as one JSON object.")] = False,
+) -> None:
+    """Learn a recogniser from annotated text.
+
+    Ctrl-C stops training and offers the best model so far.
+
+    [bold]Example:[/bold] spanloom train train.jsonl --dev dev.jsonl --l2 0.5 -o gene.loom
+    """
+    from spanloom.cli.progress import TrainingProgress
+    from spanloom.corpus import read
+    from spanloom.recognizer import Recognizer
+
+    _check_output(output)
+    ner = Recognizer(
+        model,
+        scheme=scheme,
+        features=features,
+        algorithm=algorithm,
+        l1=l1,
+        l2=l2,
+        max_iter=max_iter,
+        tol=tol,
+        patience=patience,
+        overlap=overlap,
+        seed=seed,
+        threads=threads,
+    )
+    docs = chain.from_iterable(read(ref) for ref in corpus)
+    interrupted = False
+    with TrainingProgress(max_iter) as progress:
+        try:
+            ner.fit(docs, dev=None if dev is None else read(dev), listener=progress)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        _offer(ner)
+    ner.save(output)
+    if as_json:
+        print(json.dumps({"output": str(output), **ner.training_}, ensure_ascii=False))
+    else:
+        _tell(Console(), ner, output)
+    if interrupted:
+        raise typer.Exit(130)
+
+
+def _check_output(output: Path) -> None:
+    """Fail before training, not after it, if the model cannot be written."""
+    folder = output.parent
+    if output.is_dir():
+        raise IsADirectoryError(21, "is a folder; give the name of a file", str(output))
+    if not folder.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(folder))
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(13, "cannot write in this folder", str(folder))
+
+
+def _offer(ner: Recognizer) -> None:
+    """After an interruption: keep what there is, if the user wants it and there is something."""
+    if not hasattr(ner, "model_"):
+        print("spanloom: interrupted before the first iteration was done; no model was written", file=sys.stderr)
+        raise typer.Exit(130)
+    done = len(ner.history_)
+    print(f"spanloom: interrupted after {done} iterations", file=sys.stderr)
+    if sys.stdin.isatty() and not typer.confirm("Keep the best model so far?", default=True, err=True):
+        raise typer.Exit(130)
+
+
+def _tell(console: Console, ner: Recognizer, output: Path) -> None:
+    t: dict[str, Any] = ner.training_
+    console.print(
+        f"[bold]{output}[/bold]  {output.stat().st_size / 1e6:.1f} MB, {ner.extractor_.size:,} features, "
+        f"{len(ner.labels_)} labels"
+    )
+    console.print(
+        f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "
+        f"{t['iterations']} iterations in {t['seconds']:.1f} s"
+    )
+    if ner.history_ and ner.history_[-1].dev_f1 is not None:
+        best = max(r.dev_f1 or 0.0 for r in ner.history_)
+        console.print(f"dev F1 {100 * ner.history_[-1].dev_f1:.2f} at the end, {100 * best:.2f} at best")
+    if t["lost"]:
+        console.print(
+            f"[yellow]{t['lost']:,} mentions were left out, which the model cannot hold: "
+            f"its recall on such data is at most {100 * ner.ceiling_:.1f} %[/yellow]"
+        )
