@@ -1,0 +1,80 @@
+"""Brute force: what the fast code must equal, written from the definitions and nothing else.
+
+A structure here is ``(score, cells)``: every structure of a graph or a model is listed, and sums, maxima and
+probabilities are taken over the list.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Structure = tuple[float, tuple[int, ...]]
+Edges = Sequence[tuple[Sequence[int], Sequence[int]]]
+
+
+def hypergraph_structures(nodes: Sequence[Edges], scores: Sequence[float]) -> list[Structure]:
+    """Every way to unfold the last node: choose an edge into it, then unfold each of its tails, independently."""
+
+    def unfold(v: int) -> Iterator[tuple[int, ...]]:
+        for tails, cells in nodes[v]:
+            for parts in itertools.product(*(list(unfold(t)) for t in tails)):
+                yield tuple(itertools.chain(cells, *parts))
+
+    return [(sum(scores[c] for c in cells), cells) for cells in unfold(len(nodes) - 1)]
+
+
+def chain_structures(
+    scores: npt.NDArray[np.float64],
+    transitions: npt.NDArray[np.float64],
+    allowed: Callable[[int, int], bool],
+    start: Callable[[int], bool],
+    end: Callable[[int], bool],
+) -> list[Structure]:
+    """Every legal label sequence of ``scores[t, y]``; cells are ``t * L + y``, then ``n * L + y' * L + y``."""
+    n, size = scores.shape
+    found = []
+    for y in itertools.product(range(size), repeat=n):
+        if n and not (start(y[0]) and end(y[-1]) and all(allowed(a, b) for a, b in itertools.pairwise(y))):
+            continue
+        total = sum(scores[t, k] for t, k in enumerate(y)) + sum(transitions[a, b] for a, b in itertools.pairwise(y))
+        sites = [t * size + k for t, k in enumerate(y)]
+        pairs = [n * size + a * size + b for a, b in itertools.pairwise(y)]
+        found.append((float(total), tuple(sites + pairs)))
+    return found
+
+
+def log_z(structures: Iterable[Structure]) -> float:
+    """The log of the sum of exp(score)."""
+    scores = [score for score, _ in structures if score > -math.inf]
+    if not scores:
+        return -math.inf
+    top = max(scores)
+    return top + math.log(math.fsum(math.exp(score - top) for score in scores))
+
+
+def expected_cells(structures: Sequence[Structure], cells: int) -> npt.NDArray[np.float64]:
+    """The expected number of uses of each cell."""
+    total = log_z(structures)
+    out = np.zeros(cells)
+    for score, used in structures:
+        for cell in used:
+            out[cell] += math.exp(score - total)
+    return out
+
+
+def finite_differences(
+    function: Callable[[npt.NDArray[np.float64]], float], x: npt.NDArray[np.float64], step: float
+) -> npt.NDArray[np.float64]:
+    """The gradient by central differences."""
+    out = np.zeros_like(x)
+    for i in range(len(x)):
+        up, down = x.copy(), x.copy()
+        up[i] += step
+        down[i] -= step
+        out[i] = (function(up) - function(down)) / (2 * step)
+    return out
