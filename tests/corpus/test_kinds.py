@@ -24,6 +24,7 @@ def by_definition(sentence: list[Mention], m: Mention) -> dict[str, bool]:
     return {
         "flat": len(m.parts) == 1 and not overlapping,
         "overlapping": overlapping,
+        "same_type_overlapping": any(own & o for label, o in others if label == m.label),
         "nested": embedded or containing,
         "embedded": embedded,
         "containing": containing,

@@ -3,17 +3,18 @@
 Mentions are sets of tokens; all definitions look at one sentence's mentions at a time. Two mentions *overlap* if they
 share a token; one *contains* the other if it has all of its tokens and more. A mention given twice counts as one here.
 
-==================  ==================================================================================================
-flat                one part, and no overlap with any other mention: what a flat tagger can hold
-overlapping         overlaps another mention (any label)
-embedded            another mention contains it
-containing          it contains another mention
-nested              embedded or containing
-same_type_nested    embedded in, or containing, a mention of its own label
-crossing            overlaps a mention, and neither has all of the other's tokens
-same_span           another label has exactly the same tokens
-discontinuous       more than one part
-==================  ==================================================================================================
+======================  ==============================================================================================
+flat                    one part, and no overlap with any other mention: what a flat tagger can hold
+overlapping             overlaps another mention (any label)
+same_type_overlapping   overlaps a mention of its own label
+embedded                another mention contains it
+containing              it contains another mention
+nested                  embedded or containing
+same_type_nested        embedded in, or containing, a mention of its own label
+crossing                overlaps a mention, and neither has all of the other's tokens
+same_span               another label has exactly the same tokens
+discontinuous           more than one part
+======================  ==============================================================================================
 
 ``depth`` is 1 for a mention that no other contains, and one more than its deepest container otherwise.
 """
@@ -34,6 +35,7 @@ Ints = npt.NDArray[np.int64]
 KINDS = (
     "flat",
     "overlapping",
+    "same_type_overlapping",
     "nested",
     "embedded",
     "containing",
@@ -50,6 +52,7 @@ class Kinds:
 
     flat: Flags
     overlapping: Flags
+    same_type_overlapping: Flags
     nested: Flags
     embedded: Flags
     containing: Flags
@@ -111,11 +114,13 @@ def kinds(sentences: Sequence[Sequence[Mention]]) -> Kinds:
     inner = np.concatenate([second[forward], first[backward]])
     own_type = label[outer] == label[inner]
     overlapping = _flags(n, first[overlap], second[overlap])
+    alike = overlap & (label[first] == label[second])
     crossed = overlap & ~forward & ~backward & ~same
     embedded, containing = _flags(n, inner), _flags(n, outer)
     return Kinds(
         flat=~overlapping & ~broken,
         overlapping=overlapping,
+        same_type_overlapping=_flags(n, first[alike], second[alike]),
         nested=embedded | containing,
         embedded=embedded,
         containing=containing,

@@ -126,6 +126,12 @@ def _options(function: Callable[..., Any], ref: Reference, more: dict[str, Any])
     return options
 
 
+def takes_option(ref: str | os.PathLike[str] | Reference, action: str, option: str) -> bool:
+    """Whether the format of a reference has an option for ``read`` or ``write``."""
+    function = getattr(_module(Reference.parse(ref).format), action, None)
+    return function is not None and option in inspect.signature(function).parameters
+
+
 def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     """Return ``value`` if it is one of the allowed; raises ``ParameterError`` otherwise."""
     allowed = list(allowed)

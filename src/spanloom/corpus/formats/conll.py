@@ -23,8 +23,8 @@ from spanloom.corpus.mention import Mention
 from spanloom.corpus.reading import choice
 from spanloom.corpus.report import Report
 from spanloom.corpus.tags import SCHEMES, from_tags, is_tag, to_tags
+from spanloom.corpus.writing import target
 from spanloom.errors import CorpusError, ParameterError
-from spanloom.files import whole_file
 
 _COMMENT = re.compile(r"#[^\t]* = |# ?new(doc|par)\b")
 _PAIR = re.compile(r"#\s*([^=]*?)\s*=\s*(.*)")
@@ -91,6 +91,19 @@ def read(
         yield Document(sentences, doc_id)
 
 
+def guess_scheme(path: str, **options: str) -> str:
+    """Return the scheme that the tags of a file break least often, of several the one that says most."""
+    faults: dict[str, int] = {}
+    for scheme in ("IOBES", "BILOU", "IOB2", "IOE2", "IOB1", "IOE1", "IO"):
+        report = Report(strict=False, limit=0)
+        for _ in read(path, report, **{**options, "scheme": scheme}):
+            pass
+        faults[scheme] = report.counts["tags"]
+        if not faults[scheme]:
+            return scheme
+    return min(faults, key=lambda scheme: faults[scheme])
+
+
 def write(
     docs: Iterable[Document],
     path: str,
@@ -125,7 +138,7 @@ def write(
     fitting = Fitting("conll", lossy, layers=int(layers))
     unwritten = Unwritten("conll")
     names: list[str] | None = columns.split(",") if columns else None
-    with whole_file(path) as out:
+    with target(path) as out:
         for k, doc in enumerate(docs):
             unwritten.note("document meta", doc.meta)
             if names is None:

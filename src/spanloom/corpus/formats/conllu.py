@@ -21,8 +21,8 @@ from spanloom.corpus.loss import Unwritten
 from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.report import Report
 from spanloom.corpus.tags import from_tags
+from spanloom.corpus.writing import target
 from spanloom.errors import CorpusError
-from spanloom.files import whole_file
 
 COLUMNS = ("lemma", "upos", "pos", "feats", "head", "deprel", "deps", "misc")
 _PAIR = re.compile(r"#\s*([^=]*?)\s*=\s*(.*)")
@@ -97,7 +97,7 @@ def read(path: str, report: Report, *, iob2: str = "", ignore: str = "") -> Iter
 def write(docs: Iterable[Document], path: str, report: Report) -> None:
     """Write documents as CoNLL-U, mentions in bracket notation in MISC; missing columns are ``_``."""
     unwritten = Unwritten("conllu")
-    with whole_file(path) as out:
+    with target(path) as out:
         for k, doc in enumerate(docs):
             out.write(f"# newdoc id = {_one_line(doc.id, f'the id of document {k}')}\n")
             fields = _fields(doc)

@@ -31,8 +31,8 @@ from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.raw import from_text
 from spanloom.corpus.reading import choice
 from spanloom.corpus.report import Report
+from spanloom.corpus.writing import target
 from spanloom.errors import CorpusError
-from spanloom.files import whole_file
 
 FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta")
 FOREIGN = {
@@ -71,7 +71,7 @@ def read(path: str, report: Report, *, align: str = "strict", sentences: str = "
 
 def write(docs: Iterable[Document], path: str, report: Report) -> None:
     """Write documents as JSONL."""
-    with whole_file(path) as out:
+    with target(path) as out:
         for doc in docs:
             try:
                 line = json.dumps(to_dict(doc), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -1,0 +1,58 @@
+"""``spanloom convert``: from one format to another, and what could not come along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from spanloom.corpus import Document
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="REF", help="Corpus to read: a path, or format:path?option=value.")],
+    target: Annotated[str, typer.Argument(metavar="REF", help="Corpus to write.")],
+    lossy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY",
+            help="How to leave out mentions that the format cannot hold: outermost, innermost, longest; "
+            "contiguous fills gaps. Several are joined by a comma. Without it, such mentions are an error.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object about what was lost.")] = False,
+) -> None:
+    """Convert a corpus. Nothing is lost silently: what has no place in the target is an error, or is reported.
+
+    [bold]Example:[/bold] spanloom convert brat:corpus/ train.jsonl
+    """
+    from spanloom.corpus import Report, read, write
+    from spanloom.corpus.reading import takes_option
+
+    corpus = read(source)
+    options = {"lossy": lossy} if lossy is not None and takes_option(target, "write", "lossy") else {}
+    count = 0
+    read_report = Report()
+
+    def counted() -> Iterator[Document]:
+        nonlocal count
+        for doc in corpus.stream(read_report):
+            count += 1
+            yield doc
+
+    report = write(counted(), target, **options)
+    problems = [*read_report.problems, *report.problems]
+    if as_json:
+        rows = [{"kind": p.kind, "where": p.where, "message": p.message} for p in problems]
+        print(json.dumps({"documents": count, "counts": dict(read_report.counts + report.counts), "problems": rows}))
+        return
+    console = Console(stderr=True, highlight=False)
+    for problem in problems[:20]:
+        console.print(f"{problem.kind}: {problem}", markup=False)
+    if len(problems) > 20:
+        console.print(f"… and {len(problems) - 20} more; --json has them all")
+    console.print(f"{count} documents written to {target}", markup=False)

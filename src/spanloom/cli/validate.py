@@ -1,0 +1,52 @@
+"""``spanloom validate``: everything that is wrong with a corpus."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def validate(
+    refs: Annotated[list[str], typer.Argument(metavar="REF...", help="Corpora: paths, or format:path?option=value.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    show: Annotated[int, typer.Option(metavar="N", help="Show so many problems of each kind; 0 for all.")] = 20,
+) -> None:
+    """List what is wrong: bad ranges, surfaces, brackets, tags, encodings, duplicates, each with its place.
+
+    The exit code is 1 if there is any error; warnings alone leave it 0.
+
+    [bold]Example:[/bold] spanloom validate "conll:news.conll?scheme=IOB2"
+    """
+    from spanloom.corpus.validation import validate
+
+    console = Console(highlight=False, soft_wrap=True)
+    failed = False
+    results = []
+    for ref in refs:
+        report, documents = validate(ref)
+        failed |= report.errors > 0
+        if as_json:
+            rows = [
+                {"severity": p.severity, "kind": p.kind, "where": p.where, "message": p.message}
+                for p in report.problems
+            ]
+            counts = {"documents": documents, "errors": report.errors, "counts": dict(report.counts)}
+            results.append({"ref": ref, **counts, "problems": rows})
+            continue
+        shown: dict[str, int] = {}
+        for problem in report.problems:
+            shown[problem.kind] = shown.get(problem.kind, 0) + 1
+            if not show or shown[problem.kind] <= show:
+                console.print(f"{problem.severity} {problem.kind} {problem}", markup=False)
+        for kind, count in report.counts.items():
+            if show and count > show:
+                console.print(f"… and {count - show} more of {kind}")
+        warnings = sum(report.counts.values()) - report.errors
+        console.print(f"{ref}: {documents} documents, {report.errors} errors, {warnings} warnings", markup=False)
+    if as_json:
+        print(json.dumps(results[0] if len(results) == 1 else results, ensure_ascii=False))
+    if failed:
+        raise typer.Exit(1)
