@@ -181,30 +181,68 @@ void Counting::count_own(const Template& t, Candidates& out) const {
   });
 }
 
-void Counting::count_joint(const Template& t, Candidates& out) const {
-  const bool bag = t.kind == TemplateKind::bag;
-  const std::size_t arity = t.atoms.size();
-  HashSlots slots;
-  std::vector<std::size_t> starts;  // of each candidate's values in out.keys
-  std::vector<Id> key;
-  const auto add = [&](Id row) {
+// Numbers the keys of one template in order of first occurrence, and counts them. Keys are taken in batches, so that
+// several lookups wait for memory at the same time.
+class JointCounter {
+ public:
+  JointCounter(const Template& t, Candidates& out)
+      : bag_(t.kind == TemplateKind::bag), arity_(t.atoms.size()), verify_(bag_ || arity_ > 2), out_(out) {}
+
+  void add(std::span<const Id> key, Id row) {
     const std::uint64_t tag = FeatureTable::tag(key);
-    Id found = slots.find(tag, [&](Id id) {
-      if (!bag && arity <= 2) return true;
-      const std::size_t length = bag ? out.keys[starts[id] - 1] : arity;
-      return std::ranges::equal(key, std::span(out.keys.data() + starts[id], length));
+    slots_.prefetch(tag);
+    pending_.push_back({tag, row, static_cast<Id>(key.size())});
+    keys_.insert(keys_.end(), key.begin(), key.end());
+    if (pending_.size() == kBatch) flush();
+  }
+
+  void flush() {
+    const Id* values = keys_.data();
+    for (const Pending& p : pending_) {
+      count({values, p.length}, p.tag, p.row);
+      values += p.length;
+    }
+    pending_.clear();
+    keys_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kBatch = 32;
+  struct Pending {
+    std::uint64_t tag;
+    Id row, length;
+  };
+
+  void count(std::span<const Id> key, std::uint64_t tag, Id row) {
+    Id found = slots_.find(tag, [&](Id id) {
+      if (!verify_) return true;
+      const std::size_t length = bag_ ? out_.keys[starts_[id] - 1] : arity_;
+      return std::ranges::equal(key, std::span(out_.keys.data() + starts_[id], length));
     });
     if (found == kNone) {
-      found = static_cast<Id>(out.counts.size());
-      slots.insert(tag, found);
-      if (bag) out.keys.push_back(static_cast<Id>(key.size()));
-      if (bag || arity > 2) starts.push_back(out.keys.size());
-      out.keys.insert(out.keys.end(), key.begin(), key.end());
-      out.counts.push_back(0);
-      out.first_row.push_back(row);
+      found = static_cast<Id>(out_.counts.size());
+      slots_.insert(tag, found);
+      if (bag_) out_.keys.push_back(static_cast<Id>(key.size()));
+      if (verify_) starts_.push_back(out_.keys.size());
+      out_.keys.insert(out_.keys.end(), key.begin(), key.end());
+      out_.counts.push_back(0);
+      out_.first_row.push_back(row);
     }
-    ++out.counts[found];
-  };
+    ++out_.counts[found];
+  }
+
+  const bool bag_;
+  const std::size_t arity_;
+  const bool verify_;  // whether tags are not the keys themselves
+  Candidates& out_;
+  HashSlots slots_;
+  std::vector<std::size_t> starts_;  // of each candidate's values in out_.keys, where keys are verified
+  std::vector<Pending> pending_;
+  std::vector<Id> keys_;
+};
+
+void Counting::count_joint(const Template& t, Candidates& out) const {
+  JointCounter counter(t, out);
   // values_of(atom, position): the values that the atom reads
   const auto values_of = [&](const Atom& atom, std::size_t first, std::int64_t n, std::int64_t i) {
     const ViewValues& view = views_[atom.view];
@@ -214,25 +252,24 @@ void Counting::count_joint(const Template& t, Candidates& out) const {
     const Id word = words_[program_.views[atom.view].column].ids[first + static_cast<std::size_t>(at)];
     return std::span<const Id>(view.values.data() + view.ptr[word], view.ptr[word + 1] - view.ptr[word]);
   };
-  std::vector<std::span<const Id>> values(arity);
+  std::vector<Id> key;
+  std::vector<std::span<const Id>> values(t.atoms.size());
   each_row([&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
     key.clear();
-    if (bag) {
+    if (t.kind == TemplateKind::bag) {
       for (const Atom& atom : t.atoms) {
         if (i + atom.offset < 0 || i + atom.offset >= n) continue;
         const auto some = values_of(atom, first, n, i);
         key.insert(key.end(), some.begin(), some.end());
       }
       std::ranges::sort(key);
-      if (!key.empty()) add(row);
+      if (!key.empty()) counter.add(key, row);
       return;
     }
-    for (std::size_t a = 0; a < arity; ++a) {
-      values[a] = values_of(t.atoms[a], first, n, i);
-      if (values[a].empty()) return;
-    }
-    each_combination(values, key, [&] { add(row); });
+    for (std::size_t a = 0; a < t.atoms.size(); ++a) values[a] = values_of(t.atoms[a], first, n, i);
+    each_combination(values, key, [&] { counter.add(key, row); });
   });
+  counter.flush();
 }
 
 void Counting::count_template(const Template& t, Candidates& out) const {

@@ -50,7 +50,10 @@ struct FeatureRows::Chunk {
   Buffer ids;
   std::vector<std::uint32_t> row_sizes;
   std::vector<float> values;  // where own features have values other than 1
-  std::vector<std::uint32_t> key;
+
+  // Scratch: the lookups of one row, which wait for memory together.
+  std::vector<Pending> pending;
+  std::vector<std::uint32_t> key, keys;
   std::vector<std::span<const std::uint32_t>> lists;
 };
 
@@ -101,40 +104,45 @@ void FeatureRows::plan() {
   }
 }
 
-void FeatureRows::append_joint(const Joint& joint, const std::vector<const std::uint32_t* const*>& at, std::int64_t row,
-                               Chunk& chunk) const {
-  const auto values = [&](const JointAtom& atom) {
-    const WordEntry entry = at[atom.column][row + atom.offset];
-    return std::span(entry + entry[atom.slot], entry[atom.slot + 1] - entry[atom.slot]);
-  };
+void FeatureRows::append_joint(const std::vector<const WordEntry*>& at, std::int64_t row, Chunk& chunk) const {
+  chunk.pending.clear();
+  chunk.keys.clear();
   auto& key = chunk.key;
-  key.clear();
-  const auto add = [&] {
-    const std::uint32_t id = table_->find(joint.index, key);
-    if (id != kNone) chunk.ids.push_back(id);
-  };
-  if (joint.bag) {
-    for (const JointAtom& atom : joint.atoms) {
-      const auto some = values(atom);
-      key.insert(key.end(), some.begin(), some.end());
+  for (const Joint& joint : joints_) {
+    const auto values = [&](const JointAtom& atom) {
+      const WordEntry entry = at[atom.column][row + atom.offset];
+      return std::span(entry + entry[atom.slot], entry[atom.slot + 1] - entry[atom.slot]);
+    };
+    const auto ask = [&] {
+      const std::uint64_t tag = FeatureTable::tag(key);
+      table_->prefetch(joint.index, tag);
+      chunk.pending.push_back({joint.index, static_cast<std::uint32_t>(key.size()), tag});
+      chunk.keys.insert(chunk.keys.end(), key.begin(), key.end());
+    };
+    key.clear();
+    if (joint.bag) {
+      for (const JointAtom& atom : joint.atoms) {
+        const auto some = values(atom);
+        key.insert(key.end(), some.begin(), some.end());
+      }
+      std::ranges::sort(key);
+      if (!key.empty() && key.back() != kNone) ask();
+      continue;
     }
-    std::ranges::sort(key);
-    if (!key.empty() && key.back() != kNone) add();
-    return;
+    chunk.lists.clear();
+    for (const JointAtom& atom : joint.atoms) chunk.lists.push_back(values(atom));
+    if (std::ranges::all_of(chunk.lists, [](const auto& list) { return list.size() == 1; })) {
+      for (const auto& list : chunk.lists) key.push_back(list[0]);
+      ask();
+    } else {
+      each_combination(chunk.lists, key, ask);
+    }
   }
-  auto& lists = chunk.lists;
-  lists.clear();
-  bool plain = true;
-  for (const JointAtom& atom : joint.atoms) {
-    lists.push_back(values(atom));
-    if (lists.back().empty()) return;
-    plain &= lists.back().size() == 1;
-  }
-  if (plain) {
-    for (const auto& list : lists) key.push_back(list[0]);
-    add();
-  } else {
-    each_combination(lists, key, add);
+  const std::uint32_t* values = chunk.keys.data();
+  for (const Pending& p : chunk.pending) {
+    const std::uint32_t id = table_->find(p.index, {values, p.length}, p.tag);
+    if (id != kNone) chunk.ids.push_back(id);
+    values += p.length;
   }
 }
 
@@ -163,7 +171,7 @@ void FeatureRows::fill(const TokenInput& input, const std::vector<Entries>& word
         const WordEntry entry = at[bundle.column][i + bundle.offset];
         chunk.ids.append(entry + entry[bundle.slot], entry[bundle.slot + 1] - entry[bundle.slot]);
       }
-      for (const Joint& joint : joints_) append_joint(joint, at, i, chunk);
+      append_joint(at, i, chunk);
       if (real) chunk.values.resize(chunk.ids.size(), 1.0f);
       for (const Own& own : own_) {
         const std::int64_t j = i + own.offset;

@@ -85,14 +85,6 @@ FeatureTable::FeatureTable(std::shared_ptr<const Program> program, std::vector<S
   }
 }
 
-std::uint64_t FeatureTable::tag(std::span<const std::uint32_t> values) {
-  if (values.size() == 1) return values[0];
-  if (values.size() == 2) return static_cast<std::uint64_t>(values[0]) << 32 | values[1];
-  std::uint64_t h = values.size();
-  for (const std::uint32_t value : values) h = mix(h ^ value);
-  return h;
-}
-
 KeyStream FeatureTable::key_stream() const {
   KeyStream keys;
   keys.reserve(values_.size());

@@ -30,7 +30,7 @@ class FeatureRows {
   struct Chunk;
 
   // The word entries of all tokens of a column, in order.
-  using Entries = std::vector<const std::uint32_t*>;
+  using Entries = std::vector<WordEntry>;
 
   struct Bundle {
     std::uint32_t column;
@@ -47,6 +47,10 @@ class FeatureRows {
     bool bag;
     std::vector<JointAtom> atoms;
   };
+  struct Pending {
+    std::uint32_t index, length;  // template, number of values
+    std::uint64_t tag;
+  };
   struct Own {
     std::uint32_t index;
     std::int32_t offset;
@@ -55,8 +59,7 @@ class FeatureRows {
   void plan();
   std::uint32_t view_slot(std::uint32_t view, bool bag);
   void fill(const TokenInput& input, const std::vector<Entries>& words, Chunk& chunk) const;
-  void append_joint(const Joint& joint, const std::vector<const std::uint32_t* const*>& at, std::int64_t row,
-                    Chunk& chunk) const;
+  void append_joint(const std::vector<const WordEntry*>& at, std::int64_t row, Chunk& chunk) const;
 
   std::shared_ptr<const FeatureTable> table_;
   Sites sites_;

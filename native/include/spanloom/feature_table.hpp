@@ -38,9 +38,16 @@ class FeatureTable {
   std::uint32_t find(std::uint32_t index, std::span<const std::uint32_t> values) const {
     const Lookup& lookup = lookups_[index];
     if (values.size() == 1 && !lookup.dense.empty()) return lookup.dense[values[0]];
-    return lookup.slots.find(tag(values),
+    return find(index, values, tag(values));
+  }
+
+  // The same for a template that is not single(), with the tag worked out before; and a hint that this will be asked.
+  std::uint32_t find(std::uint32_t index, std::span<const std::uint32_t> values, std::uint64_t tag) const {
+    const Lookup& lookup = lookups_[index];
+    return lookup.slots.find(tag,
                              [&](std::uint32_t id) { return !lookup.verify || std::ranges::equal(values, key(id)); });
   }
+  void prefetch(std::uint32_t index, std::uint64_t tag) const { lookups_[index].slots.prefetch(tag); }
 
   // "word[-1]=the & word[0]=gene"
   std::string name(std::uint32_t feature) const;
@@ -49,7 +56,13 @@ class FeatureTable {
   FeatureTable keep(std::span<const std::uint32_t> features) const;
 
   // What stands for a key in a hash map: the key itself if there are at most two values, else a hash of it.
-  static std::uint64_t tag(std::span<const std::uint32_t> values);
+  static std::uint64_t tag(std::span<const std::uint32_t> values) {
+    if (values.size() == 1) return values[0];
+    if (values.size() == 2) return static_cast<std::uint64_t>(values[0]) << 32 | values[1];
+    std::uint64_t h = values.size();
+    for (const std::uint32_t value : values) h = mix(h ^ value);
+    return h;
+  }
 
  private:
   struct Lookup {

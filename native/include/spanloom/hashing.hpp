@@ -50,6 +50,11 @@ class HashSlots {
     }
   }
 
+  // Asks for the memory that find(tag, …) will read, so that several lookups can wait for memory at the same time.
+  void prefetch(std::uint64_t tag) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[mix(tag) & mask_]);
+  }
+
   // The caller has made sure that the key is not there yet.
   void insert(std::uint64_t tag, std::uint32_t id) {
     if (2 * (used_ + 1) > slots_.size()) grow(slots_.empty() ? 16 : 2 * slots_.size());
