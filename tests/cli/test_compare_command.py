@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from spanloom import Document, Mention, Sentence, write
+from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.cli.app import app
 
 
@@ -42,3 +42,13 @@ def test_terminal_shows_who_is_right_and_where(files):
     assert "+33.33" in out
     assert out.count("✗ X") == 1
     assert "0 of 20" in out
+
+
+def test_a_system_may_be_a_model(files):
+    """A model in place of B, recognised by its name or by how the file begins."""
+    ner = Recognizer(max_iter=30, threads=1).fit(read(files / "gold.jsonl"))
+    for name in ("b.loom", "b.model"):
+        ner.save(files / name)
+        paths = [str(files / "a.jsonl"), str(files / name), "--gold", str(files / "gold.jsonl")]
+        result = CliRunner().invoke(app, ["compare", *paths, "--json", "--resamples", "50"], catch_exceptions=False)
+        assert json.loads(result.stdout)["b"]["f1"] == 1.0

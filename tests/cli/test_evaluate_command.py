@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from spanloom import Document, Mention, Sentence, write
+from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.cli.app import app
 from spanloom.errors import CorpusError, ParameterError
 
@@ -72,6 +72,24 @@ def test_html_writes_a_page(files):
     text = (files / "r.html").read_text(encoding="utf-8")
     assert "pred.jsonl against" in text
     assert '"kind":"spurious"' in text
+
+
+def test_a_model_is_run_on_the_corpus(files):
+    """A model that learned the outer mentions finds them; the time is in the report."""
+    model = files / "m.loom"
+    Recognizer(overlap="outermost", max_iter=30, threads=1).fit(read(files / "gold.jsonl")).save(model)
+    data = json.loads(run("evaluate", model, files / "gold.jsonl", "--json").stdout)
+    assert (data["micro"]["precision"], data["micro"]["recall"]) == (1.0, 0.5)
+    assert data["throughput"]["words_per_second"] > 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["m.loom"], ["m.loom", "a.jsonl", "--gold", "a.jsonl"], ["--gold", "a.jsonl"]]
+)
+def test_there_are_two_ways(arguments):
+    """Anything else is refused with both."""
+    with pytest.raises(ParameterError, match="either MODEL and REF, or --gold REF and --pred REF"):
+        run("evaluate", *arguments)
 
 
 def test_other_text_is_an_error(files):

@@ -90,7 +90,7 @@ def test_confusion_counts_right_ones_too():
     """One right DNA, one RNA taken for DNA, one missed RNA, one spurious protein."""
     gold = [[m("DNA", (0, 1)), m("RNA", (2, 3)), m("RNA", (5, 6))]]
     predicted = [[m("DNA", (0, 1)), m("DNA", (2, 3)), m("protein", (8, 9))]]
-    assert confusion(gold, predicted) == Counter(
+    assert confusion([m("DNA", (0, 1))], mistakes(gold, predicted)) == Counter(
         {("DNA", "DNA"): 1, ("RNA", "DNA"): 1, ("RNA", None): 1, (None, "protein"): 1}
     )
 

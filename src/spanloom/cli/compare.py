@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.cli.sources import predictions
 from spanloom.cli.tables import percent, plain_table
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ _OUTCOMES = {"gold": "gold mentions (right: found)", "false": "false mentions (r
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="Predictions of the first system.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Predictions of the second system.")],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="The first system: a model file, or a corpus with predictions.")
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The second system.")],
     gold: Annotated[str, typer.Option("--gold", metavar="REF", help="Gold corpus.")],
     third: Annotated[str | None, typer.Option(metavar="C", help="A third system: right where A or B is?")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
@@ -26,19 +29,21 @@ def compare(
     resamples: Annotated[int, typer.Option(help="Draws of each significance test.")] = 10_000,
     by: Annotated[str, typer.Option(help="What the tests draw: sentence or document.")] = "sentence",
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads of models; all cores if left out.")] = None,
 ) -> None:
     """Compare two systems: difference, confidence interval, significance, and who is right where.
 
-    [bold]Example:[/bold] spanloom compare chain.jsonl edge.jsonl --gold dev.jsonl --show 5
+    [bold]Example:[/bold] spanloom compare chain.loom tagged.jsonl --gold dev.jsonl --show 5
     """
     from spanloom.corpus import read
     from spanloom.evaluation import compare
 
+    documents = list(read(gold))
     comparison = compare(
-        read(gold),
-        read(a),
-        read(b),
-        third=None if third is None else read(third),
+        documents,
+        predictions(a, documents, threads),
+        predictions(b, documents, threads),
+        third=None if third is None else predictions(third, documents, threads),
         by=by,
         resamples=resamples,
         seed=seed,

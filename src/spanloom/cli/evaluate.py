@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.cli.sources import run_model
 from spanloom.cli.tables import count_table, percent, score_table
+from spanloom.errors import ParameterError
 
 if TYPE_CHECKING:
     from spanloom.evaluation import Report
 
 
 def evaluate(
-    gold: Annotated[str, typer.Option("--gold", metavar="REF", help="Gold corpus.")],
-    predicted: Annotated[str, typer.Option("--pred", metavar="REF", help="The same documents with predictions.")],
+    model: Annotated[str | None, typer.Argument(metavar="[MODEL]", help="Model file, to be run on REF.")] = None,
+    corpus: Annotated[str | None, typer.Argument(metavar="[REF]", help="Gold corpus for MODEL.")] = None,
+    gold: Annotated[str | None, typer.Option("--gold", metavar="REF", help="Gold corpus.")] = None,
+    predicted: Annotated[
+        str | None, typer.Option("--pred", metavar="REF", help="The same documents with any tool's predictions.")
+    ] = None,
     train: Annotated[str | None, typer.Option(metavar="REF", help="Training corpus: tell seen from unseen.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with tables and mistakes.")] = None,
@@ -28,10 +34,15 @@ def evaluate(
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the intervals.")] = 1000,
     by: Annotated[str, typer.Option(help="What the bootstrap draws: sentence or document.")] = "sentence",
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads of the model; all cores if left out.")] = None,
 ) -> None:
     """Score predicted mentions, all levels of nesting alike, and by label, kind, length and more.
 
-    [bold]Example:[/bold] spanloom evaluate --gold dev.jsonl --pred tagged.jsonl --show 5 --html report.html
+    Either of a model, or of a file with predictions.
+
+    [bold]Examples:[/bold] spanloom evaluate gene.loom dev.jsonl --show 5
+
+    spanloom evaluate --gold dev.jsonl --pred tagged.jsonl --html report.html
     """
     from spanloom.corpus import read
     from spanloom.evaluation import evaluate
@@ -40,7 +51,14 @@ def evaluate(
 
     if plot is not None:
         check_picture(plot)
-    report = evaluate(read(gold), read(predicted), train=None if train is None else read(train))
+    gold, predicted = _sources(model, corpus, gold, predicted)
+    documents = list(read(gold))
+    seconds = None
+    if model is None:
+        found = list(read(predicted))
+    else:
+        found, seconds = run_model(model, documents, threads)
+    report = evaluate(documents, found, train=None if train is None else read(train), seconds=seconds)
     if plot is not None:
         save(plot_report(report), plot)
     intervals = report.interval(by=by, resamples=resamples, seed=seed)
@@ -63,6 +81,15 @@ def evaluate(
             console.print(f"{report.throughput['words_per_second']:,.0f} words per second")
         _print_tables(console, report, everything)
         _print_mistakes(console, report, show)
+
+
+def _sources(model: str | None, corpus: str | None, gold: str | None, predicted: str | None) -> tuple[str, str]:
+    """Return the gold and where predictions come from; say which two ways there are if it is neither."""
+    if model is not None and corpus is not None and gold is None and predicted is None:
+        return corpus, model
+    if model is None and corpus is None and gold is not None and predicted is not None:
+        return gold, predicted
+    raise ParameterError("evaluate takes either MODEL and REF, or --gold REF and --pred REF")
 
 
 def _print_tables(console: Console, report: Report, everything: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spanloom.corpus import Mention
@@ -77,20 +77,24 @@ def mistakes(gold: Sequence[Mentions], predicted: Sequence[Mentions]) -> list[Mi
     return found
 
 
-def confusion(gold: Sequence[Mentions], predicted: Sequence[Mentions]) -> Counter[tuple[str | None, str | None]]:
-    """Count pairs of gold and predicted label, right ones and mistakes alike; None stands for no mention.
+def confusion(right: Iterable[Mention], wrong: Iterable[Mistake]) -> Counter[tuple[str | None, str | None]]:
+    """Count pairs of gold and predicted label; None stands for no mention.
+
+    Parameters
+    ----------
+    right
+        The gold mentions that were found.
+    wrong
+        From :func:`mistakes`.
 
     Examples
     --------
     >>> gold = [[Mention("DNA", ((0, 2),)), Mention("RNA", ((5, 6),))]]
-    >>> confusion(gold, [[Mention("protein", ((0, 2),))]])[("DNA", "protein")]
+    >>> confusion([], mistakes(gold, [[Mention("protein", ((0, 2),))]]))[("DNA", "protein")]
     1
     """
-    counts: Counter[tuple[str | None, str | None]] = Counter()
-    for g, p in zip(gold, predicted, strict=True):
-        keys = {(m.label, m.parts) for m in p}
-        counts.update((m.label, m.label) for m in distinct(g) if (m.label, m.parts) in keys)
-    for m in mistakes(gold, predicted):
+    counts: Counter[tuple[str | None, str | None]] = Counter((m.label, m.label) for m in right)
+    for m in wrong:
         counts[m.gold.label if m.gold else None, m.predicted.label if m.predicted else None] += 1
     return counts
 

@@ -124,6 +124,11 @@ def best_pairs(gold: Sequence[Mention], predicted: Sequence[Mention], credit: Cr
     """
     if not gold or not predicted:
         return []
+    if len(gold) == 1 or len(predicted) == 1:
+        # The single one takes its best partner; most sentences come to this.
+        pairs = ((i, j) for i in range(len(gold)) for j in range(len(predicted)))
+        top, _, _, i, j = min((-credit(gold[i], predicted[j]), gold[i], predicted[j], i, j) for i, j in pairs)
+        return [(i, j, -top)] if top else []
     rows = sorted(range(len(gold)), key=lambda i: gold[i])
     columns = sorted(range(len(predicted)), key=lambda j: predicted[j])
     table = np.array([[credit(gold[i], predicted[j]) for j in columns] for i in rows])
@@ -188,12 +193,5 @@ def _matched(gold: Sequence[Mentions], predicted: Sequence[Mentions], credit: Cr
                 del gs[k], ps[k]
         for label in sorted({label for label, _ in gs} & {label for label, _ in ps}):
             rows, columns = ([m for m in side.values() if m.label == label] for side in (gs, ps))
-            total += _largest_sum(rows, columns, credit)
+            total += sum(c for _, _, c in best_pairs(rows, columns, credit))
     return Score(n_gold, n_predicted, total, total)
-
-
-def _largest_sum(rows: list[Mention], columns: list[Mention], credit: Credit) -> float:
-    """Return the sum of ``best_pairs``; most sentences leave one mention on a side, which takes its best partner."""
-    if len(rows) == 1 or len(columns) == 1:
-        return max(credit(g, p) for g in rows for p in columns)
-    return sum(c for _, _, c in best_pairs(rows, columns, credit))

@@ -175,7 +175,8 @@ class Report:
     @cached_property
     def confusion(self) -> Counter[tuple[str | None, str | None]]:
         """How often each gold label (None: no mention) was given each label (None: nothing)."""
-        return confusion(self.outcomes.gold.lists, self.outcomes.predicted.lists)
+        gold = self.outcomes.gold
+        return confusion((m for m, right in zip(gold.mentions, gold.right, strict=True) if right), self.mistakes)
 
     def interval(
         self, *, by: str = "sentence", resamples: int = 10_000, level: float = 0.95, seed: int = 0

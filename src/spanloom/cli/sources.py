@@ -1,0 +1,40 @@
+"""Where predictions come from: a corpus that some tool made, or a model that is asked now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spanloom.corpus import Document
+
+
+def is_model(source: str) -> bool:
+    """Whether a source is a model file: by its name, or by how the file begins (a length, then JSON)."""
+    path = Path(source)
+    if path.suffix == ".loom":
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        start = file.read(9)
+    return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < path.stat().st_size
+
+
+def run_model(path: str, gold: Sequence[Document], threads: int | None = None) -> tuple[list[Document], float]:
+    """Return what a model finds in the gold documents, and the seconds that it took."""
+    from spanloom.recognizer import Recognizer
+
+    recognizer = Recognizer.load(path, threads=threads)
+    start = time.perf_counter()
+    found = recognizer.predict(gold)
+    return found, time.perf_counter() - start
+
+
+def predictions(source: str, gold: Sequence[Document], threads: int | None = None) -> list[Document]:
+    """Return the predictions of a corpus, or of a model for the gold documents."""
+    from spanloom.corpus import read
+
+    return run_model(source, gold, threads)[0] if is_model(source) else list(read(source))
