@@ -149,6 +149,7 @@ class Recognizer:
             If interrupted; when an iteration was done, the recogniser has the best weights so far and can be used.
         """
         settings = self._settings()
+        feature_set = self._feature_set()
         start = time.perf_counter()
         sentences = _sentences(corpus)
         if not any(len(s) for s in sentences):
@@ -161,7 +162,7 @@ class Recognizer:
             )
         lengths = [len(s) for s in sentences]
         model.learn(list(zip(held.mentions, lengths, strict=True)))
-        extractor = FeatureExtractor(self._feature_set(), model.sites)
+        extractor = FeatureExtractor(feature_set, model.sites)
         rows = extractor.fit(sentences, self.threads)
         watch = None
         if dev is not None:
@@ -208,7 +209,7 @@ class Recognizer:
             "spanloom": spanloom.__version__,
             "python": platform.python_version(),
         }
-        self._install(model, extractor, weights, training)
+        self._install(model, *_prune(extractor, weights), training)
         self.history_ = history
         self.ceiling_ = held.ceiling
         self.lost_ = held.lost
@@ -391,13 +392,10 @@ class Recognizer:
     def _install(
         self, model: Model, extractor: FeatureExtractor, weights: list[Weights], training: dict[str, Any]
     ) -> None:
-        # Features that no component uses are dropped; with an L1 penalty that is most of them.
-        used = np.zeros(extractor.size, np.bool_)
-        for one in weights:
-            used |= one.features.any(axis=1)
-        if not used.all():
-            extractor = extractor.keep(np.flatnonzero(used))
-            weights = [Weights(np.ascontiguousarray(one.features[used]), one.globals) for one in weights]
+        for component, one in zip(model.components, weights, strict=True):
+            shape = (extractor.size, len(component.columns))
+            if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
+                raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
         self._decoders = [
             Decoder(component.structure, one.features.ravel(), one.globals)
             for component, one in zip(model.components, weights, strict=True)
@@ -451,6 +449,17 @@ def _sentences(corpus: Iterable[Sentence | Document]) -> list[Sentence]:
                 f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
             )
     return sentences
+
+
+def _prune(extractor: FeatureExtractor, weights: list[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
+    """Drop the features that no component uses; with an L1 penalty that is most of them."""
+    used = np.zeros(extractor.size, np.bool_)
+    for one in weights:
+        used |= one.features.any(axis=1)
+    if used.all():
+        return extractor, weights
+    smaller = [Weights(np.ascontiguousarray(one.features[used]), one.globals) for one in weights]
+    return extractor.keep(np.flatnonzero(used)), smaller
 
 
 def _last_of_each(history: Sequence[Iteration]) -> list[Iteration]:

@@ -29,7 +29,7 @@ def problem(seed: int, labels: int = 3, features: int = 7, lengths=(3, 0, 1, 4),
     values = random.normal(size=len(ids)).astype(np.float32) if valued else None
     x = SparseRows(group_ptr, row_ptr, ids, features + 1, values)
     y = [random.integers(0, labels, n) for n in lengths]
-    cells = [np.concatenate([np.arange(len(l)) * labels + l, len(l) * labels + l[:-1] * labels + l[1:]]) for l in y]
+    cells = [np.concatenate([np.arange(len(z)) * labels + z, len(z) * labels + z[:-1] * labels + z[1:]]) for z in y]
     gold_ptr = np.concatenate([[0], np.cumsum([len(c) for c in cells])]).astype(np.int64)
     return x, y, gold_ptr, np.concatenate(cells).astype(np.int32)
 

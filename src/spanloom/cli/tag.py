@@ -17,8 +17,6 @@ from rich.console import Console
 if TYPE_CHECKING:
     from spanloom.corpus import Document
 
-FORMATS = ("auto", "jsonl", "draw")
-
 
 def tag(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
@@ -53,7 +51,7 @@ def tag(
         chain.from_iterable(read(ref) for ref in refs), batch=1 if streaming else 64
     )
     if output is not None and output != "-":
-        target = output if form in FORMATS else f"{form}:{output}"
+        target = output if form == "auto" else f"{form}:{output}"
         report = write(tagged, Reference.parse(target))
         for problem in report.problems:
             print(f"spanloom: {problem}", file=sys.stderr)

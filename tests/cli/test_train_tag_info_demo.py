@@ -1,0 +1,192 @@
+"""The commands that make and use models, run as a user would run them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from spanloom import Recognizer, read
+from spanloom.cli import main
+from spanloom.cli.progress import TrainingProgress
+
+
+def run(*args, stdin=""):
+    """Run ``spanloom`` with these arguments, and return its exit code and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.setattr(sys, "argv", ["spanloom", *map(str, args)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        patch.setenv("COLUMNS", "100")
+        try:
+            main()
+        except SystemExit as leave:
+            code = leave.code or 0
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "m.loom"
+    done = run("train", "sample:train", "--dev", "sample:dev", "--overlap", "longest", "--max-iter", 40, "-o", path)
+    assert done.returncode == 0, done.stderr
+    assert "dev F1" in done.stdout
+    assert "mentions were left out" in done.stdout
+    return path
+
+
+def test_train_writes_the_model_that_the_library_would(model, tmp_path):
+    """The file predicts what a recogniser with the same settings predicts."""
+    ner = Recognizer(overlap="longest", max_iter=40).fit(read("sample:train"))
+    test = list(read("sample:test"))
+    assert Recognizer.load(model).predict(test) == ner.predict(test)
+
+
+def test_train_json(tmp_path):
+    """One JSON object with the record of the training."""
+    done = run("train", "sample:train", "--overlap", "longest", "--max-iter", 2, "--json", "-o", tmp_path / "m.loom")
+    record = json.loads(done.stdout)
+    assert record["iterations"] == 2
+    assert record["sentences"] == 210
+    assert record["output"] == str(tmp_path / "m.loom")
+
+
+def test_tag_streams_lines_as_json(model):
+    """Standard input to standard output, one document a line, readable as our own format."""
+    done = run("tag", model, stdin="IL-2 gene expression requires NF-kappa B.\n\nAnna Bell lives in Paris.\n")
+    assert done.returncode == 0, done.stderr
+    docs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [d["text"] for d in docs] == ["IL-2 gene expression requires NF-kappa B.", "Anna Bell lives in Paris."]
+    assert all("mentions" in d for d in docs)
+
+
+def test_tag_answers_before_the_input_ends(model):
+    """A line in, a document out, while the pipe is still open."""
+    command = [sys.executable, "-m", "spanloom", "tag", str(model), "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdin.write("The p53 gene.\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["text"] == "The p53 gene."
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("form", ["jsonl", "conll", "brat"])
+def test_tag_writes_files_that_can_be_read_back(model, tmp_path, form):
+    """--output with a format: the mentions are those that the library finds."""
+    out = tmp_path / "out"
+    done = run("tag", model, "sample:test", "-o", out, "--format", form)
+    assert done.returncode == 0, done.stderr
+    found = [m.label for doc in read(f"{form}:{out}") for m in doc.mentions]
+    assert sorted(found) == sorted(
+        m.label for d in Recognizer.load(model).predict(read("sample:test")) for m in d.mentions
+    )
+
+
+def test_tag_draws(model, tmp_path):
+    """--format draw puts brackets under the words of a text file."""
+    (tmp_path / "a.txt").write_text("Activation of the IL-2 gene promoter in human T cells.", encoding="utf-8")
+    done = run("tag", model, tmp_path / "a.txt", "--format", "draw")
+    assert "DNA" in done.stdout
+    assert "╰" in done.stdout
+
+
+def test_info(model):
+    """What the model is, in words and as JSON, with its strongest features."""
+    text = run("info", model).stdout
+    assert "contiguous mentions that do not overlap" in text
+    facts = json.loads(run("info", model, "--json", "--top", 2).stdout)
+    assert facts["model"] == "chain"
+    assert facts["training"]["sentences"] == 210
+    assert facts["bytes"] == model.stat().st_size
+    assert all(len(side) <= 2 for sides in facts["top_weights"].values() for side in sides.values())
+
+
+def test_demo():
+    """The README's promise: trains, scores, draws, and says three commands to try."""
+    done = run("demo")
+    assert done.returncode == 0, done.stderr
+    assert "F1" in done.stdout
+    assert "╰" in done.stdout
+    after = done.stdout.split("Try next")[1]
+    assert len([line for line in after.splitlines() if "spanloom" in line]) == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["train", "no.jsonl", "-o", "m.loom"], "no.jsonl"),
+        (["train", "sample:train", "-o", "no/such/m.loom"], "no such folder"),
+        (["train", "sample:train", "-o", "."], "is a folder"),
+        (["train", "sample:train", "-o", "m.loom"], "overlap="),
+        (["train", "sample:train", "-o", "m.loom", "--model", "magic"], "'model'"),
+        (["train", "sample:train", "-o", "m.loom", "--features", "none.toml"], "none.toml"),
+        (["train", "empty.jsonl", "-o", "m.loom"], "nothing to learn"),
+        (["train", "latin1.jsonl", "-o", "m.loom"], "UTF-8"),
+        (["tag", "no.loom"], "no.loom"),
+        (["tag", "empty.jsonl"], "empty.jsonl"),
+        (["info", "latin1.jsonl"], "latin1.jsonl"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path, monkeypatch, args, message):
+    """No traceback, nothing written, the culprit named."""
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    (tmp_path / "latin1.jsonl").write_bytes(b'{"text": "caf\xe9"}\n')
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.chdir(tmp_path)
+    done = run(*args)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.startswith("spanloom: ")
+    assert "Traceback" not in done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_failed_training_leaves_the_old_model(model, tmp_path):
+    """The file that was there stays as it was."""
+    old = tmp_path / "m.loom"
+    old.write_bytes(model.read_bytes())
+    assert run("train", "sample:train", "-o", old).returncode == 2
+    assert old.read_bytes() == model.read_bytes()
+
+
+@pytest.mark.parametrize("after", [1, 3])
+def test_interrupting_keeps_the_model_so_far(tmp_path, monkeypatch, after):
+    """Ctrl-C after some iterations: the model so far is written (nobody can be asked here), exit code 130."""
+    out = tmp_path / "m.loom"
+
+    def stop(self, record):
+        if record.number == after:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrainingProgress, "__call__", stop)
+    done = run("train", "sample:train", "--overlap", "longest", "-o", out)
+    assert done.returncode == 130
+    assert f"interrupted after {after} iterations" in done.stderr
+    assert Recognizer.load(out).training_["interrupted"]
+
+
+def test_interrupting_before_the_first_iteration_writes_nothing(tmp_path, monkeypatch):
+    """There is no model yet."""
+
+    def interrupt(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recognizer, "fit", interrupt)
+    assert run("train", "sample:train", "-o", tmp_path / "m.loom").returncode == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_command_has_help_with_an_example():
+    """--help of each command says how to use it."""
+    commands = ["demo", "train", "tag", "info", "evaluate", "compare"]
+    for command in commands:
+        done = run(command, "--help")
+        assert done.returncode == 0
+        assert "Example" in done.stdout
