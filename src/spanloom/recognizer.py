@@ -40,7 +40,9 @@ class Recognizer:
     model
         The kind of model, one of ``spanloom.models.MODELS``.
     scheme
-        Segment representation of the flat models: IO, IOB1, IOB2, IOE1, IOE2, IOBES or BILOU.
+        Segment representation of the flat models: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, BIES, BIS, BB2IES
+        or BB2B3IES. Several at once: ``"BIES+"`` for all that it maps to, or a list, the finest first:
+        ``["BIES", "IO"]``.
     features
         What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
     algorithm
@@ -87,7 +89,7 @@ class Recognizer:
         self,
         model: str = "chain",
         *,
-        scheme: str = "IOBES",
+        scheme: str | Sequence[str] = "IOBES",
         features: str | Sequence[str] | FeatureSet = "default",
         algorithm: str = "lbfgs",
         l1: float = 0.0,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from spanloom._native import Decoder, SparseRows
 from spanloom.corpus import Mention, Sentence
-from spanloom.errors import EncodingError
+from spanloom.errors import EncodingError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.learning import Iteration, Listener, Settings, Weights, averaged_perceptron, maximise_likelihood
 from spanloom.models import Component, Model
@@ -135,10 +135,24 @@ def train_component(
     """
     steps: Iterator[tuple[Iteration, Callable[[], Weights]]]
     cells = gold_cells(component, gold, lengths)
+    site_tying, global_tying = component.tying()
     if algorithm == "perceptron":
+        if site_tying is not None or global_tying is not None:
+            raise ParameterError(
+                "the perceptron learns a weight for every label and cannot tie them; with several representations use "
+                'algorithm="lbfgs"'
+            )
         steps = averaged_perceptron(rows, component.structure, cells, settings, seed=seed, component=number)
     else:
-        steps = maximise_likelihood(rows, component.structure, cells, settings, component=number)
+        steps = maximise_likelihood(
+            rows,
+            component.structure,
+            cells,
+            settings,
+            site_tying=site_tying,
+            global_tying=global_tying,
+            component=number,
+        )
 
     history: list[Iteration] = []
     current: Callable[[], Weights] | None = None

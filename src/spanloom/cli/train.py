@@ -23,7 +23,9 @@ def train(
         str | None, typer.Option(metavar="CORPUS", help="Development corpus, scored as training goes.")
     ] = None,
     model: Annotated[str, typer.Option(help="Kind of model.")] = "chain",
-    scheme: Annotated[str, typer.Option(help="Segment representation of flat models.")] = "IOBES",
+    scheme: Annotated[
+        str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
+    ] = "IOBES",
     features: Annotated[str, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.")] = "default",
     algorithm: Annotated[str, typer.Option(help="lbfgs or perceptron.")] = "lbfgs",
     l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,

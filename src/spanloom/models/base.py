@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from spanloom._native import Structure
 from spanloom.corpus.mention import Mention
+from spanloom.schemes.maps import Tied
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -45,6 +46,10 @@ class Component(ABC):
     @abstractmethod
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         """Return the mentions that a structure stands for, given its site cells in ascending order."""
+
+    def tying(self) -> tuple[Tied | None, Tied | None]:
+        """Return how parameters add up to the scores of columns and of global cells; None: a parameter for each."""
+        return None, None
 
     def global_names(self) -> Sequence[str]:
         """Name the global cells, in order, for explanations."""

@@ -4,6 +4,14 @@
 
 Sites are tokens, columns the labels of a segment representation, the graph a trellis in which illegal neighbours
 (``O`` then ``I-protein``) do not exist. Holds flat, contiguous mentions. Training and decoding cost O(n L²).
+
+With several representations (Cho et al. 2013), weights of coarser labels are learned too, through the maps g_l from the
+main representation to them:
+
+    w[y] = Σ_l w_l[g_l(y)],   transition[y, z] = Σ_l transition_l[g_l(y), g_l(z)]
+
+A rare fine label leans on what is known of its coarser ones. What training returns are the sums: the trained model is
+one of the main representation, with its size and speed.
 """
 
 from __future__ import annotations
@@ -17,15 +25,16 @@ from spanloom._native import ChainStructure
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
 from spanloom.models.base import Cells, Component, Model
-from spanloom.schemes import Segments, first_misfit
-from spanloom.schemes.segments import check_scheme
+from spanloom.schemes import Representations, Segments, first_misfit
+from spanloom.schemes.maps import Tied
 
 
 class ChainComponent(Component):
-    """A trellis over the labels of one representation."""
+    """A trellis over the labels of one representation, whose weights may be sums over further ones."""
 
-    def __init__(self, segments: Segments, constrained: bool) -> None:
+    def __init__(self, segments: Segments, constrained: bool, others: Sequence[str] = ()) -> None:
         self.segments = segments
+        self.representations = Representations(segments.scheme, tuple(others))
         self.columns = segments.labels
         self.types = segments.types
         n = len(self.columns)
@@ -40,6 +49,10 @@ class ChainComponent(Component):
     @property
     def structure(self) -> ChainStructure:
         return self._structure
+
+    def tying(self) -> tuple[Tied | None, Tied | None]:
+        tying = self.representations.tie(self.columns)
+        return (None, None) if tying is None else (tying.sites, tying.globals)
 
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         labels = self.segments.encode(mentions, n)
@@ -61,7 +74,7 @@ class Chain(Model):
     Parameters
     ----------
     scheme
-        The segment representation, see ``spanloom.schemes.segments``.
+        The segment representation, see ``spanloom.corpus.tags``; or several, see ``schemes.Representations``.
     constrained
         Whether only legal label sequences get probability, in training and decoding. ``False`` is what CRFsuite does.
     """
@@ -70,13 +83,14 @@ class Chain(Model):
     sites = "tokens"
     holds = "contiguous mentions that do not overlap"
 
-    def __init__(self, scheme: str = "IOBES", constrained: bool = True) -> None:
-        check_scheme(scheme)
-        self.scheme = scheme
+    def __init__(self, scheme: str | Sequence[str] = "IOBES", constrained: bool = True) -> None:
+        self.representations = Representations.parse(scheme)
+        self.scheme = self.representations.main
         self.constrained = constrained
 
     def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        self.components = [ChainComponent(Segments.learn(self.scheme, sentences), self.constrained)]
+        segments = Segments.learn(self.scheme, sentences)
+        self.components = [ChainComponent(segments, self.constrained, self.representations.others)]
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         return first_misfit(mentions)

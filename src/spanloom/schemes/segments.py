@@ -1,57 +1,20 @@
-"""Segment representations: flat mentions as one label per token, and back.
+"""Segments: the tags of one representation as numbers, for the models.
 
-A label is a prefix and a type (``B-protein``), or ``O``. What a prefix says is two answers: does a mention *begin* at
-this token, does one *end* here; yes, no, or undecided (``None``: the neighbours decide). Between neighbours of one type
-there is a border if the left one ends or the right one begins, and none if one of them denies it; denying and affirming
-at once is illegal. Between different types, or at a sentence edge, there must be a border. Legal transitions, reading
-and validity all follow from this one table:
-
-========  =====================  ================================================
-scheme    prefixes               note
-========  =====================  ================================================
-IO        I                      touching mentions of one type become one
-IOB1      I, B                   B only after a mention of its own type
-IOB2      B, I                   also called BIO
-IOE1      I, E                   E only before a mention of its own type
-IOE2      I, E
-IOBES     B, I, E, S             S: a mention of one token
-BILOU     B, I, L, U             IOBES with other letters
-========  =====================  ================================================
+The representations themselves, with their rules, are in :mod:`spanloom.corpus.tags`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from spanloom.corpus.mention import Mention
-from spanloom.corpus.tags import to_tags
+from spanloom.corpus.tags import OUTSIDE, SCHEMES, to_tags
 from spanloom.errors import ParameterError
 
-Answer = bool | None
-
-PREFIXES: dict[str, dict[str, tuple[Answer, Answer]]] = {
-    "IO": {"I": (None, None)},
-    "IOB1": {"I": (None, None), "B": (True, None)},
-    "IOB2": {"B": (True, None), "I": (False, None)},
-    "IOE1": {"I": (None, None), "E": (None, True)},
-    "IOE2": {"I": (None, False), "E": (None, True)},
-    "IOBES": {"B": (True, False), "I": (False, False), "E": (False, True), "S": (True, True)},
-    "BILOU": {"B": (True, False), "I": (False, False), "L": (False, True), "U": (True, True)},
-}
-"""For each scheme and prefix: does a mention begin here, does one end here?"""
-
-OUTSIDE = "O"
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    type: str | None  # None for O
-    begins: Answer
-    ends: Answer
+Labels = Sequence[int] | npt.NDArray[np.integer]
 
 
 class Segments:
@@ -60,9 +23,9 @@ class Segments:
     Parameters
     ----------
     scheme
-        One of ``PREFIXES``.
+        One of ``spanloom.corpus.tags.SCHEMES``.
     labels
-        The labels in use, e.g. those seen in training; ``O`` is always one of them and comes first.
+        The labels in use, e.g. those seen in training; those of the outside are always among them and come first.
 
     Examples
     --------
@@ -73,17 +36,29 @@ class Segments:
     [Mention(label='DNA', parts=((1, 3),), prob=None), Mention(label='DNA', parts=((3, 4),), prob=None)]
     >>> bio.allowed(0, 2)  # O, then I-DNA
     False
+    >>> bio.illegal([0, 2, 0])
+    [1]
     """
 
     def __init__(self, scheme: str, labels: Iterable[str]) -> None:
         check_scheme(scheme)
         self.scheme = scheme
-        self.labels = (OUTSIDE, *(label for label in labels if label != OUTSIDE))
+        given = list(labels)
+        outside = outside_labels(scheme)
+        self.labels = (*outside, *(label for label in given if label not in outside))
         self._index = {label: i for i, label in enumerate(self.labels)}
         if len(self._index) != len(self.labels):
             raise ParameterError(f"a label is given twice: {', '.join(self.labels)}")
-        self._readings = [_read(scheme, label) for label in self.labels]
-        self._breaks = [[self._border(a, b) is not False for b in self._readings] for a in self._readings]
+        table = SCHEMES[scheme]
+        try:
+            self._readings = [table.read(label) for label in self.labels]
+        except ValueError:
+            bad = next(label for label in self.labels if not _valid(scheme, label))
+            allowed = ", ".join([*outside, *(f"{p}-TYPE" for p in table.prefixes)])
+            raise ParameterError(f"label {bad!r} is not valid in {scheme}; labels are {allowed}") from None
+        self._inside = np.array([r.label is not None for r in self._readings])
+        self._parts = np.array([[a.parts_from(b) for b in self._readings] for a in self._readings])
+        self._allowed = np.array([[a.may_precede(b) for b in self._readings] for a in self._readings])
 
     @classmethod
     def learn(cls, scheme: str, sentences: Iterable[tuple[Sequence[Mention], int]]) -> Segments:
@@ -99,84 +74,83 @@ class Segments:
     @property
     def types(self) -> frozenset[str]:
         """The types of mentions that the labels speak of."""
-        return frozenset(r.type for r in self._readings if r.type is not None)
+        return frozenset(r.label for r in self._readings if r.label is not None)
 
     def encode(self, mentions: Sequence[Mention], n: int) -> npt.NDArray[np.int32]:
         """Return the label of each of ``n`` tokens; the mentions must be contiguous and must not overlap.
 
         Raises ``KeyError`` with the label if one is not in use.
         """
-        if not mentions:
-            return np.zeros(n, np.int32)
         return np.fromiter((self._index[tag] for tag in _tags(mentions, n, self.scheme)), np.int32, n)
 
-    def decode(self, labels: Sequence[int] | npt.NDArray[np.integer]) -> list[Mention]:
-        """Read labels as mentions; an illegal sequence is read by its borders, as conlleval would."""
-        labels = np.asarray(labels)
+    def decode(self, labels: Labels, *, strict: bool = False) -> list[Mention]:
+        """Read labels as mentions.
+
+        An illegal sequence is read by its borders, as conlleval would; with ``strict``, a mention with an illegal place
+        in it or at one of its ends is left out, as seqeval does in its strict mode. ``illegal`` says where they are.
+        """
+        codes = np.asarray(labels, np.intp)
+        if not self._inside[codes].any():
+            return []
+        ends = [*(np.flatnonzero(self._parts[codes[:-1], codes[1:]]) + 1).tolist(), len(codes)]
+        bad = set(self.illegal(codes)) if strict else set()
         found: list[Mention] = []
-        start = last = -1  # the open mention: its first and its latest token
-        for t in np.flatnonzero(labels).tolist():
-            if start >= 0 and (t > last + 1 or self._breaks[labels[last]][labels[t]]):
-                found.append(self._mention(labels[last], start, last + 1))
-                start = -1
-            if start < 0:
-                start = t
-            last = t
-        if start >= 0:
-            found.append(self._mention(labels[last], start, last + 1))
+        start = 0
+        for end in ends:
+            label = self._readings[codes[start]].label
+            if label is not None and bad.isdisjoint(range(start, end + 1)):
+                found.append(Mention(label, ((start, end),)))
+            start = end
         return found
+
+    def illegal(self, labels: Labels) -> list[int]:
+        """Return the tokens whose label may not follow the one before; the length counts as a last, empty token."""
+        codes = np.asarray(labels, np.intp)
+        places = (np.flatnonzero(~self._allowed[codes[:-1], codes[1:]]) + 1).tolist()
+        if len(codes) and not self.may_start(codes[0]):
+            places.insert(0, 0)
+        if len(codes) and not self.may_end(codes[-1]):
+            places.append(len(codes))
+        return places
 
     def allowed(self, left: int, right: int) -> bool:
         """Whether label ``right`` may follow label ``left``."""
-        return self._border(self._readings[left], self._readings[right]) is not None
+        return bool(self._allowed[left, right])
 
     def may_start(self, label: int) -> bool:
         """Whether a sentence may start with this label."""
-        reading = self._readings[label]
-        # In IOB1, B says that a mention of the same type stands before it.
-        return reading.type is None or (reading.begins is not False and not (self.scheme == "IOB1" and reading.begins))
+        return self._readings[label].may_start()
 
     def may_end(self, label: int) -> bool:
         """Whether a sentence may end with this label."""
-        reading = self._readings[label]
-        return reading.type is None or (reading.ends is not False and not (self.scheme == "IOE1" and reading.ends))
+        return self._readings[label].may_end()
 
-    def _border(self, left: _Reading, right: _Reading) -> bool | None:
-        """True: a border, or both outside; False: one mention goes on; None: illegal."""
-        if left.type != right.type:
-            free = left.ends is not False and right.begins is not False
-            if self.scheme == "IOB1" and right.begins:
-                free = False
-            if self.scheme == "IOE1" and left.ends:
-                free = False
-            return True if free else None
-        if left.type is None:
-            return True
-        yes = left.ends is True or right.begins is True
-        no = left.ends is False or right.begins is False
-        if yes and no:
-            return None
-        return yes
 
-    def _mention(self, label: int, start: int, end: int) -> Mention:
-        return Mention(str(self._readings[label].type), ((start, end),))
+def outside_labels(scheme: str) -> tuple[str, ...]:
+    """Return the labels of tokens outside of all mentions.
+
+    Examples
+    --------
+    >>> outside_labels("IOB2"), outside_labels("BI")
+    (('O',), ('B-O', 'I-O'))
+    """
+    table = SCHEMES[scheme]
+    return tuple(f"{prefix}-{OUTSIDE}" for prefix in table.prefixes) if table.outside else (OUTSIDE,)
 
 
 def check_scheme(scheme: str) -> None:
-    """Raise ``ParameterError`` unless ``scheme`` is one of ``PREFIXES``."""
-    if scheme not in PREFIXES:
-        raise ParameterError(f"scheme must be one of {', '.join(PREFIXES)}, got {scheme!r}")
+    """Raise ``ParameterError`` unless ``scheme`` is one of ``SCHEMES``."""
+    if scheme not in SCHEMES:
+        raise ParameterError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
 
 
 def _tags(mentions: Sequence[Mention], n: int, scheme: str) -> list[str]:
     return to_tags([(m.label, m.start, m.end) for m in mentions], n, scheme)
 
 
-def _read(scheme: str, label: str) -> _Reading:
-    if label == OUTSIDE:
-        return _Reading(None, None, None)
-    prefix, hyphen, type_ = label.partition("-")
-    if not hyphen or not type_ or prefix not in PREFIXES[scheme]:
-        allowed = ", ".join(f"{p}-TYPE" for p in PREFIXES[scheme])
-        raise ParameterError(f"label {label!r} is not valid in {scheme}; labels are O, {allowed}")
-    return _Reading(type_, *PREFIXES[scheme][prefix])
+def _valid(scheme: str, label: str) -> bool:
+    try:
+        SCHEMES[scheme].read(label)
+    except ValueError:
+        return False
+    return True

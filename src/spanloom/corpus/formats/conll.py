@@ -120,7 +120,7 @@ def write(
     Parameters
     ----------
     scheme
-        IO, IOB1, IOB2, IOE1, IOE2, IOBES or BILOU.
+        One of ``spanloom.corpus.tags.SCHEMES``: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, BIES …
     layers
         How many tag columns; nested and crossing mentions need several.
     columns

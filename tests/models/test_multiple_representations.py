@@ -1,0 +1,132 @@
+"""Several representations in one chain: what is learned, and that nothing of it is left in the trained model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spanloom import Recognizer, read
+from spanloom._native import Lbfgs, Likelihood
+from spanloom.corpus import Mention, Sentence
+from spanloom.errors import ParameterError
+from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.models import Chain
+from spanloom.schemes import flatten
+from spanloom.storage import load_arrays
+from spanloom.training import gold_cells
+
+FEATURES = ["bias", "lower(word)[-1..1]", "collapsed(word)", "suffix(word, 3)"]
+
+
+@pytest.fixture(scope="module")
+def train() -> list[Sentence]:
+    sentences = [s for doc in read("sample:train") for s in doc.sentences][:60]
+    return [s.with_mentions(flatten(s.mentions, "longest")[0]) for s in sentences]
+
+
+@pytest.fixture(scope="module")
+def dev() -> list[Sentence]:
+    return [s for doc in read("sample:dev") for s in doc.sentences]
+
+
+def fit(scheme: str | list[str], train: list[Sentence]) -> Recognizer:
+    return Recognizer(scheme=scheme, features=FEATURES, l2=0.2, max_iter=15).fit(train)
+
+
+def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> None:
+    """The score weight of a label is the sum, over representations, of the parameter of its image there."""
+    model = Chain("BIES+")
+    mentions, lengths = [s.mentions for s in train], [len(s) for s in train]
+    model.learn(list(zip(mentions, lengths, strict=True)))
+    component = model.components[0]
+    sites, pairs = component.tying()
+    assert sites is not None
+    assert pairs is not None
+    rows = FeatureExtractor(FeatureSet(FEATURES)).fit(train)
+    ptr, cells = gold_cells(component, mentions, lengths)
+    objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False)
+    optimiser = Lbfgs(objective, np.zeros(objective.size), l2=0.2)
+    for _ in range(5):
+        optimiser.iterate()
+    x = optimiser.x()
+    labels = component.columns
+    state = x[: rows.width * sites[2]].reshape(rows.width, sites[2])
+    groups = sites[1].reshape(len(labels), 7)  # the parameters of a label: one for each of the seven representations
+    expected = np.zeros((rows.width, len(labels)))
+    for representation in range(7):
+        expected += state[:, groups[:, representation]]
+    assert np.abs(expected).max() > 0.01
+    assert objective.weights(x).tobytes() == expected.astype(np.float32).tobytes()
+    moves = x[rows.width * sites[2] :]
+    summed = np.zeros(len(labels) ** 2)
+    for representation in range(7):
+        summed += moves[pairs[1].reshape(-1, 7)[:, representation]]
+    assert objective.global_weights(x).tobytes() == summed.tobytes()
+
+
+def test_a_list_of_one_is_the_representation_itself(train: list[Sentence], tmp_path: Path) -> None:
+    one, listed = fit("BIES", train), fit(["BIES"], train)
+    assert one.weights_[0].features.tobytes() == listed.weights_[0].features.tobytes()
+    assert one.weights_[0].globals.tobytes() == listed.weights_[0].globals.tobytes()
+
+
+def test_a_trained_model_is_one_of_its_main_representation(
+    train: list[Sentence], dev: list[Sentence], tmp_path: Path
+) -> None:
+    """The same arrays, sizes and header as a plain BIES model; read as one, it gives the same output to the bit."""
+    plain, many = fit("BIES", train), fit("BIES+", train)
+    plain.save(tmp_path / "plain.loom")
+    many.save(tmp_path / "many.loom")
+    arrays, header = load_arrays(tmp_path / "plain.loom")
+    other_arrays, other_header = load_arrays(tmp_path / "many.loom")
+    assert {k: (v.shape, v.dtype) for k, v in arrays.items()} == {
+        k: (v.shape, v.dtype) for k, v in other_arrays.items()
+    }
+    assert header["model"] == other_header["model"]
+    assert header["model"]["scheme"] == "BIES"
+    assert other_header["settings"]["scheme"] == "BIES+"
+    sizes = [
+        (tmp_path / f"{name}.loom").stat().st_size - len(json.dumps(h))
+        for name, h in (("plain", header), ("many", other_header))
+    ]
+    assert abs(sizes[0] - sizes[1]) <= 64  # alignment
+    loaded = Recognizer.load(tmp_path / "many.loom")
+    assert loaded.scheme == "BIES+"
+    # A plain model with these weights.
+    plain._install(Chain.from_header(header["model"]), many.extractor_, many.weights_, {})
+    for model in (loaded, plain):
+        assert [s.mentions for s in model.predict(dev)] == [s.mentions for s in many.predict(dev)]
+        rows = many.extractor_.transform(dev)
+        assert model._decoders[0].scores(rows, 1).tobytes() == many._decoders[0].scores(rows, 1).tobytes()
+
+
+def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:
+    """``mouse`` was seen as the beginning of a mention only; IO tells BIES that it is inside, whatever the place."""
+    gene = [Mention("g", ((1, 3),))]
+    train = [Sentence(["the", "mouse", "gene", "is", "here"], gene)] * 5
+    train += [Sentence(["the", "cat", "is", "here"])] * 5
+    both = Recognizer(scheme=["BIES", "IO"], features=["word"], l2=0.5).fit(train)
+    alone = Recognizer(scheme="BIES", features=["word"], l2=0.5).fit(train)
+
+    def weight(ner: Recognizer, label: str) -> float:
+        row = ner.extractor_.names().index("word[0]=mouse")
+        return float(ner.weights_[0].features[row, ner.model_.components[0].columns.index(label)])
+
+    assert weight(both, "E-g") > weight(alone, "E-g")
+    assert weight(both, "I-O") < 0
+
+
+def test_every_thread_count_gives_the_same_model(train: list[Sentence]) -> None:
+    results = []
+    for threads in (1, 2):
+        ner = Recognizer(scheme="IOBES+", features=FEATURES, max_iter=5, threads=threads).fit(train)
+        results.append(ner.weights_[0].features.tobytes())
+    assert results[0] == results[1]
+
+
+def test_the_perceptron_takes_one_representation(train: list[Sentence]) -> None:
+    with pytest.raises(ParameterError, match="cannot tie them"):
+        Recognizer(scheme="BIES+", features=FEATURES, algorithm="perceptron", max_iter=1).fit(train)
