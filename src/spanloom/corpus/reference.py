@@ -20,6 +20,14 @@ EXTENSIONS = {
     "biocreative": (),
     "sample": (),
     "text": ("txt",),
+    "bioc": ("xml", "bioc"),
+    "pubtator": ("pubtator",),
+    "prodigy": (),
+    "doccano": (),
+    "labelstudio": (),
+    "spacy": ("spacy",),
+    "parquet": ("parquet",),
+    "huggingface": (),
 }
 """Every format, and the file name endings that mean it where the reference does not say."""
 

@@ -1,0 +1,70 @@
+"""doccano's JSONL: ``text`` and ``label`` (or ``labels``) as ``[start, end, label]``, or ``entities`` as objects.
+
+The relations of the latter are kept in the document's meta, together with all other fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from spanloom.corpus.align import CharMention
+from spanloom.corpus.checks import BadRecord, as_int, as_list, as_string
+from spanloom.corpus.document import Document
+from spanloom.corpus.loss import Fitting, Unwritten
+from spanloom.corpus.raw import from_text
+from spanloom.corpus.records import char_span, contiguous, documents, note_rest
+from spanloom.corpus.report import Report
+from spanloom.corpus.writing import target
+
+
+def read(path: str, report: Report, *, align: str = "strict") -> Iterator[Document]:
+    """Yield the documents of a doccano export.
+
+    Parameters
+    ----------
+    align
+        What to do with spans inside tokens: strict, expand, contract or split.
+    """
+
+    def make(record: dict[str, Any], where: str) -> Document:
+        text = as_string(record.get("text", record.get("data")), "text")
+        mentions: list[CharMention] = []
+        for field in ("label", "labels"):
+            for k, item in enumerate(as_list(record.get(field) or [], field)):
+                if not isinstance(item, list) or len(item) != 3:
+                    raise BadRecord(f"{field} {k} must be [start, end, label]")
+                place = (as_int(item[0], f"start of {field} {k}"), as_int(item[1], f"end of {field} {k}"))
+                mentions.append(
+                    CharMention(as_string(item[2], f"label of {field} {k}"), (place,), where=f"{where} {field} {k}")
+                )
+        keep = bool(record.get("relations"))
+        for k, item in enumerate(as_list(record.get("entities") or [], "entities")):
+            mention = char_span(item, f"entity {k}", where, "start_offset", "end_offset")
+            own = {"id": str(item["id"])} if keep and "id" in item else {}
+            mentions.append(CharMention(mention.label, mention.chars, None, own, mention.where))
+        meta = {key: v for key, v in record.items() if key not in ("id", "text", "data", "label", "labels", "entities")}
+        return from_text(text, mentions, report, where, id=str(record.get("id", "")), align_by=align, meta=meta)
+
+    yield from documents(path, report, make)
+
+
+def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "") -> None:
+    """Write documents with ``label`` as ``[start, end, label]``, which doccano imports.
+
+    Parameters
+    ----------
+    lossy
+        ``contiguous`` fills the gaps of discontinuous mentions; outermost, innermost or longest leave them out.
+    """
+    fitting = Fitting("doccano", lossy)
+    unwritten = Unwritten("doccano")
+    with target(path) as out:
+        for k, doc in enumerate(docs):
+            found = contiguous(doc, fitting, unwritten, report, f"document {doc.id or k}")
+            record = {"id": doc.id, "text": doc.text, **doc.meta, "label": [[s, e, name] for name, (s, e), _ in found]}
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+            note_rest(doc, unwritten)
+        fitting.raise_errors(report)
+    unwritten.tell(report, path)

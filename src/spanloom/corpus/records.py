@@ -1,0 +1,84 @@
+"""JSON records of annotation tools, read line by line or as one array: what their readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from spanloom.corpus.align import CharMention
+from spanloom.corpus.checks import BadRecord, as_int, as_list, as_object, as_string, decode
+from spanloom.corpus.document import Document
+from spanloom.corpus.lines import lines, whole
+from spanloom.corpus.loss import Fitting, Unwritten
+from spanloom.corpus.mention import Part
+from spanloom.corpus.report import Report
+
+
+def records(path: str, report: Report) -> Iterator[tuple[str, Any]]:
+    """Yield place and value of every record: of each line, or of each item if the file is one JSON array."""
+    if path != "-":
+        with open(path, "rb") as file:
+            array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        if array:
+            try:
+                items = as_list(decode(whole(path)), "the file")
+            except BadRecord as error:
+                report.broken(error.kind, f"{path}:1", str(error))
+                return
+            yield from ((f"{path}:1 record {k}", item) for k, item in enumerate(items))
+            return
+    name = "standard input" if path == "-" else path
+    for number, line in lines(path, report):
+        if line.strip():
+            try:
+                value = decode(line)
+            except BadRecord as error:
+                report.broken(error.kind, f"{name}:{number}", str(error))
+                continue
+            yield f"{name}:{number}", value
+
+
+def documents(path: str, report: Report, make: Callable[[dict[str, Any], str], Document]) -> Iterator[Document]:
+    """Yield the document that ``make`` builds of each record; what it cannot build is reported with its place."""
+    for where, value in records(path, report):
+        try:
+            doc = make(as_object(value, "the record"), where)
+        except BadRecord as error:
+            report.broken(error.kind, where, str(error))
+        else:
+            yield doc
+
+
+def char_span(
+    item: Any, what: str, where: str, start: str = "start", end: str = "end", label: str = "label"
+) -> CharMention:
+    """Return the mention of an object with start, end and label."""
+    entry = as_object(item, what)
+    name = as_string(entry.get(label), f"{label} of {what}")
+    place = (as_int(entry.get(start), f"{start} of {what}"), as_int(entry.get(end), f"{end} of {what}"))
+    return CharMention(name, (place,), None, {}, f"{where} {what}")
+
+
+def contiguous(
+    doc: Document, fitting: Fitting, unwritten: Unwritten, report: Report, where: str
+) -> Iterator[tuple[str, Part, Part]]:
+    """Yield label, character range and token range of every mention that fits a format of contiguous spans."""
+    spans = doc.spans
+    for mention in fitting.fit(doc.mentions, report, where)[0]:
+        unwritten.note("attributes", mention.attributes)
+        unwritten.note("probabilities", mention.prob is not None)
+        yield mention.label, (spans[mention.start][0], spans[mention.end - 1][1]), mention.parts[0]
+
+
+def note_rest(doc: Document, unwritten: Unwritten) -> None:
+    """Count what annotation tools have no place for."""
+    for sentence in doc.sentences:
+        unwritten.note("columns", sentence.columns)
+        unwritten.note("own features", sentence.features is not None)
+        unwritten.note("sentence meta", sentence.meta)
+
+
+def plain(value: Any) -> dict[str, str]:
+    """Return the parts of an object that are strings or numbers, as attributes."""
+    pairs: Iterable[tuple[str, Any]] = value.items() if isinstance(value, dict) else ()
+    return {name: str(x) for name, x in pairs if isinstance(x, (str, int, float)) and not isinstance(x, bool)}
