@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from spanloom.cli import compare, convert, demo, evaluate, info, split, stats, tag, train, validate
+from spanloom.cli import compare, convert, crossval, demo, evaluate, info, split, stats, tag, train, tune, validate
 from spanloom.errors import SpanloomError
 
 app = typer.Typer(
@@ -26,6 +26,8 @@ app.command()(tag.tag)
 app.command()(info.info)
 app.command()(evaluate.evaluate)
 app.command()(compare.compare)
+app.command()(tune.tune)
+app.command()(crossval.crossval)
 app.command()(convert.convert)
 app.command()(split.split)
 app.command()(split.sample)

@@ -1,0 +1,73 @@
+"""``spanloom crossval``: how good is a model on text that it did not see, when there is no other text?"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from spanloom.cli.counting import counting
+from spanloom.cli.settings import parse_settings
+from spanloom.cli.tables import percent, score_table
+
+if TYPE_CHECKING:
+    from spanloom.tuning import CrossValidation
+
+
+def crossval(
+    corpus: Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Annotated corpora.")],
+    folds: Annotated[int, typer.Option(metavar="K", help="Folds, by document.")] = 5,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of train; may be repeated.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Trainings at a time; one per core if left out.")] = None,
+    state: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keeps finished folds; run again, it goes on from there.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="REF", help="Write the corpus with its predictions.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
+) -> None:
+    """Train on all folds but one and score on that one, for each fold; documents are never parted.
+
+    The predictions that --output writes can be evaluated and compared like any others.
+
+    [bold]Example:[/bold] spanloom crossval corpus.jsonl --folds 5 --set overlap=outermost -o predicted.jsonl
+    """
+    from spanloom.corpus import Document, read, write
+    from spanloom.tuning import cross_validate
+
+    documents = chain.from_iterable(read(ref) for ref in corpus)
+    with counting("folds") as progress:
+        found = cross_validate(
+            documents,
+            folds,
+            settings=parse_settings(settings or []),
+            seed=seed,
+            processes=jobs,
+            state=state,
+            progress=progress,
+        )
+    if output is not None:
+        write((d for d in found.predicted if isinstance(d, Document)), output)
+    if as_json:
+        print(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _print(Console(), found)
+
+
+def _print(console: Console, found: CrossValidation) -> None:
+    report = found.report
+    console.print(
+        f"[bold]F1 {percent(report.f1)}[/bold]  P {percent(report.precision)}  R {percent(report.recall)}   over all "
+        f"folds; standard deviation of F1 between folds {percent(found.spread)}"
+    )
+    console.print(score_table("Folds", "fold", {str(i): s for i, s in enumerate(found.folds, 1)}))
+    console.print(score_table("By label", "label", report.by_label))
+    console.print(score_table("By kind of mention", "kind", report.by_kind))

@@ -1,0 +1,63 @@
+"""``spanloom tune`` and ``spanloom crossval`` on the sample corpus."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from spanloom import Recognizer, read
+from spanloom.cli.app import app
+from spanloom.errors import ParameterError
+
+SETTINGS = ["--set", "overlap=outermost", "--set", "max_iter=3", "--set", "threads=1", "--jobs", "1"]
+
+
+def run(*arguments):
+    """Run a command; errors come through as exceptions."""
+    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_tune_shows_all_trials_and_trains_the_best(tmp_path):
+    """Two trials, kept in a file; the model has the better setting."""
+    state, model = tmp_path / "t.jsonl", tmp_path / "best.loom"
+    command = ["tune", "sample:train", "--dev", "sample:dev", "--grid", "l2=0.1,5", *SETTINGS, "--state", state]
+    data = json.loads(run(*command, "--json", "-o", model))
+    assert [t["settings"]["l2"] for t in data["trials"]] == [0.1, 5]
+    assert data["best"]["f1"] == max(t["f1"] for t in data["trials"])
+    assert Recognizer.load(model).l2 == data["best"]["settings"]["l2"]
+    assert len(state.read_text().splitlines()) == 2
+    assert "best: l2=" in run(*command)
+
+
+def test_tune_draws(tmp_path):
+    """A setting, a learning curve, the objective; not a grid of two settings."""
+    pytest.importorskip("matplotlib")
+    start = ["tune", "sample:dev", "--folds", "2", *SETTINGS]
+    run(*start, "--grid", "l2=0.1,5", "--plot", tmp_path / "l2.svg", "--objective", tmp_path / "o.svg")
+    run(*start, "--grid", "share=0.5,1", "--grid", "scheme=IOB2,IO", "--plot", tmp_path / "curve.svg")
+    for name, words in (("l2.svg", "chosen"), ("o.svg", "Objective"), ("curve.svg", "scheme=IOB2")):
+        assert words in (tmp_path / name).read_text()
+    with pytest.raises(ParameterError, match="over one number"):
+        run(*start, "--grid", "l2=0.1", "--grid", "scheme=IO", "--plot", tmp_path / "x.svg")
+
+
+def test_crossval_writes_predictions_that_evaluate_reads(tmp_path):
+    """The figure of the command is that of its predictions."""
+    out = tmp_path / "p.jsonl"
+    data = json.loads(run("crossval", "sample:dev", "--folds", "2", *SETTINGS, "-o", out, "--json"))
+    again = json.loads(run("evaluate", "--gold", "sample:dev", "--pred", out, "--json"))
+    assert again["micro"] == data["micro"]
+    assert len(data["folds"]) == 2
+    assert len(list(read(out))) == len(list(read("sample:dev")))
+
+
+def test_bad_settings_are_refused():
+    """The message shows how it is written."""
+    with pytest.raises(ParameterError, match="written NAME=VALUE, got 'l2'"):
+        run("tune", "sample:train", "--dev", "sample:dev", "--set", "l2")
+    with pytest.raises(ParameterError, match="no parameter 'l3'"):
+        run("tune", "sample:train", "--dev", "sample:dev", "--grid", "l3=1", "--jobs", "1")
