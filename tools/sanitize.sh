@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run the tests with a native module built under AddressSanitizer and UndefinedBehaviorSanitizer.
 #
-#   tools/sanitize.sh [pytest arguments]        default: all tests that do not need a corpus
+#   tools/sanitize.sh [pytest arguments]        default: all tests that reach the native core
 #
 # The build and its environment are kept in $SPANLOOM_SANITIZE_DIR (default: build/sanitize) for the next run.
 set -euo pipefail
@@ -15,16 +15,25 @@ python=${PYTHON:-python3}
   --config-settings=cmake.define.SPANLOOM_SANITIZE=ON --config-settings=build-dir="$work/build" \
   --config-settings=install.strip=false "$root[test]"
 
-# Both runtimes must come first: the interpreter itself is not built with them. libstdc++ must be there when ASan starts, or it
-# cannot intercept the exceptions that the core throws.
-preload=$(gcc -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so)
-# The other folders test what is written in Python alone.
-[ $# -gt 0 ] || set -- tests -m "not corpus" --ignore "$root/tests/corpus" --ignore "$root/tests/evaluation" --ignore "$root/tests/test_storage.py"
+module=$("$work/venv/bin/python" -c 'import importlib.util, pathlib
+print(*pathlib.Path(importlib.util.find_spec("spanloom").origin).parent.glob("_native*.so"))')
+grep -q __asan_init "$module" || { echo "$module is built without sanitizers" >&2; exit 1; }
 
-# Python keeps memory until it ends, so leaks are not looked for. Tests that measure time or make processes see a slow module.
-cd "$work"
+# Both runtimes must come first: the interpreter itself is not built with them, and ASan looks for the C++ library's
+# functions when it starts, without which it cannot follow exceptions.
+preload=$(gcc -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so)
+
+# By default, all tests but those of pure Python.
+if [ $# -eq 0 ]; then
+  set -- "$root/tests" -m "not corpus"
+  for pure in corpus evaluation experiments test_storage.py test_drawing.py test_files.py test_imports.py; do
+    set -- "$@" --ignore "$root/tests/$pure"
+  done
+fi
+
+# Python keeps memory until it ends, so leaks are not looked for.
 LD_PRELOAD=$preload \
   ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=1 \
   UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   PYTHONMALLOC=malloc \
-  "$work/venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$root" -c "$root/pyproject.toml" "${@/#tests/$root/tests}"
+  "$work/venv/bin/python" -m pytest -q -p no:cacheprovider "$@"
