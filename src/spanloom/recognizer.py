@@ -21,11 +21,11 @@ from spanloom.errors import CorpusError, ModelFileError, NotFittedError, Paramet
 from spanloom.evaluation import Report, evaluate
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights
-from spanloom.models import MODELS, Model
+from spanloom.models import MODELS, Model, Standalone
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import CHOICES
 from spanloom.storage import load_arrays, save_arrays
-from spanloom.training import Dev, Interrupted, decode_all, hold, train_component
+from spanloom.training import Dev, Interrupted, decode_all, hold, train_component, train_standalone
 
 Input = str | Sentence | Document
 BATCH = 256
@@ -46,11 +46,12 @@ class Recognizer:
     features
         What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
     algorithm
-        ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged).
+        ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged).
     l1, l2
         Penalties ``l1·‖w‖₁ + l2·‖w‖²``.
     max_iter, tol
-        Training stops after ``max_iter`` iterations, or when ten of them lower the objective by less than this share.
+        Training stops after ``max_iter`` iterations (None: what is usual for the model), or when ten of them lower the
+        objective by less than this share.
     patience
         With development data: stop when their F1 has not risen for so many iterations, and take the best weights.
     constrained
@@ -91,10 +92,10 @@ class Recognizer:
         *,
         scheme: str | Sequence[str] = "IOBES",
         features: str | Sequence[str] | FeatureSet = "default",
-        algorithm: str = "lbfgs",
+        algorithm: str = "auto",
         l1: float = 0.0,
         l2: float = 0.1,
-        max_iter: int = 500,
+        max_iter: int | None = None,
         tol: float = 1e-5,
         patience: int | None = None,
         constrained: bool = True,
@@ -164,40 +165,44 @@ class Recognizer:
             )
         lengths = [len(s) for s in sentences]
         model.learn(list(zip(held.mentions, lengths, strict=True)))
-        extractor = FeatureExtractor(feature_set, model.sites)
-        rows = extractor.fit(sentences, self.threads)
-        watch = None
-        if dev is not None:
-            dev_sentences = _sentences(dev)
-            watch = Dev(
-                extractor.transform(dev_sentences, self.threads),
-                [s.mentions for s in dev_sentences],
-                [len(s) for s in dev_sentences],
-            )
+        dev_sentences = None if dev is None else _sentences(dev)
         weights: list[Weights] = []
         history: list[Iteration] = []
         interrupted: Interrupted | None = None
-        for number, component in enumerate(model.components):
+        common: dict[str, Any] = {
+            "algorithm": model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
+            "settings": settings,
+            "seed": self.seed,
+            "patience": self.patience,
+            "listener": listener,
+        }
+        if isinstance(model, Standalone):
             try:
-                learned, records = train_component(
-                    component,
-                    rows,
-                    held.mentions,
-                    lengths,
-                    algorithm=self.algorithm,
-                    settings=settings,
-                    seed=self.seed,
-                    number=number,
-                    dev=watch,
-                    patience=self.patience,
-                    listener=listener,
-                )
+                history = train_standalone(model, sentences, held.mentions, feature_set, dev=dev_sentences, **common)
             except Interrupted as stop:
-                if number + 1 < len(model.components):
-                    raise
-                interrupted, learned, records = stop, stop.weights, stop.history
-            weights.append(learned)
-            history.extend(records)
+                interrupted, history = stop, stop.history
+            extractor = model.extractor
+        else:
+            extractor = FeatureExtractor(feature_set, model.sites)
+            rows = extractor.fit(sentences, self.threads)
+            watch = None
+            if dev_sentences is not None:
+                watch = Dev(
+                    extractor.transform(dev_sentences, self.threads),
+                    [s.mentions for s in dev_sentences],
+                    [len(s) for s in dev_sentences],
+                )
+            for number, component in enumerate(model.components):
+                try:
+                    learned, records = train_component(
+                        component, rows, held.mentions, lengths, number=number, dev=watch, **common
+                    )
+                except Interrupted as stop:
+                    if number + 1 < len(model.components):
+                        raise
+                    interrupted, learned, records = stop, stop.learned, stop.history
+                weights.append(learned)
+                history.extend(records)
         training = {
             "sentences": len(sentences),
             "tokens": sum(lengths),
@@ -205,7 +210,7 @@ class Recognizer:
             "lost": len(held.lost),
             "iterations": len(history),
             "objective": sum(r.objective for r in _last_of_each(history)),
-            "dev_f1": history[-1].dev_f1 if history and len(model.components) == 1 else None,
+            "dev_f1": history[-1].dev_f1 if history and len(model.components) <= 1 else None,
             "seconds": round(time.perf_counter() - start, 3),
             "interrupted": interrupted is not None,
             "spanloom": spanloom.__version__,
@@ -255,8 +260,11 @@ class Recognizer:
         """
         model = self._fitted()
         check_count("k", k)
-        if len(model.components) > 1:
-            raise ParameterError(f"the model {model.name!r} has several components; k_best takes models with one")
+        if len(model.components) != 1:
+            raise ParameterError(
+                f"the model {model.name!r} does not have one distribution over mention sets; "
+                "k_best takes models with one component"
+            )
         component, weights = model.components[0], self.weights_[0]
         rows = self.extractor_.transform([sentence], self.threads)
         scores = np.concatenate([self._decoders[0].scores(rows, 1), weights.globals])
@@ -283,6 +291,8 @@ class Recognizer:
         model = self._fitted()
         arrays, feature_header = self.extractor_.state()
         stored = {f"features.{name}": array for name, array in arrays.items()}
+        if isinstance(model, Standalone):
+            stored |= {f"model.{name}": array for name, array in model.arrays().items()}
         for i, weights in enumerate(self.weights_):
             stored[f"component.{i}.features"] = weights.features
             stored[f"component.{i}.globals"] = weights.globals
@@ -318,6 +328,10 @@ class Recognizer:
                 Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"])
                 for i in range(len(model.components))
             ]
+            if isinstance(model, Standalone):
+                model.restore(
+                    extractor, {k.removeprefix("model."): v for k, v in arrays.items() if k.startswith("model.")}
+                )
             training = dict(header["training"])
             needs_tokenizer = bool(header["own_tokenizer"])
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -363,18 +377,20 @@ class Recognizer:
 
     def _settings(self) -> Settings:
         check_choice("model", self.model, MODELS)
-        check_choice("algorithm", self.algorithm, ("lbfgs", "perceptron"))
+        kind = MODELS[self.model]
+        check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
         check_choice("overlap", self.overlap, ("raise", *CHOICES))
         check_number("l1", self.l1, low=0)
         check_number("l2", self.l2, low=0)
         check_number("tol", self.tol, low=0)
-        check_count("max_iter", self.max_iter, low=1)
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter, low=1)
         check_count("seed", self.seed, low=0)
         if self.threads is not None:
             check_count("threads", self.threads, low=1)
         if self.patience is not None:
             check_count("patience", self.patience, low=1)
-        return Settings(self.l1, self.l2, self.max_iter, self.tol, threads=self.threads)
+        return Settings(self.l1, self.l2, self.max_iter or kind.iterations, self.tol, threads=self.threads)
 
     def _make_model(self) -> Model:
         """Make the model with those of the settings that it takes."""
@@ -406,7 +422,8 @@ class Recognizer:
         self.extractor_ = extractor
         self.weights_ = weights
         self.training_ = training
-        self.labels_ = tuple(sorted(frozenset().union(*(c.types for c in model.components))))
+        parts = [model] if isinstance(model, Standalone) else model.components
+        self.labels_ = tuple(sorted(frozenset().union(*(part.types for part in parts))))
         self._needs_tokenizer = False
 
     def _fitted(self) -> Model:
@@ -427,6 +444,8 @@ class Recognizer:
 
     def _tag(self, sentences: Sequence[Sentence]) -> list[list[Mention]]:
         model, threads = self._fitted(), self.threads or 0
+        if isinstance(model, Standalone):
+            return model.find(sentences, threads)
         rows = self.extractor_.transform(sentences, self.threads)
         lengths = [len(s) for s in sentences]
         found = [
@@ -458,7 +477,7 @@ def _prune(extractor: FeatureExtractor, weights: list[Weights]) -> tuple[Feature
     used = np.zeros(extractor.size, np.bool_)
     for one in weights:
         used |= one.features.any(axis=1)
-    if used.all():
+    if not weights or used.all():
         return extractor, weights
     smaller = [Weights(np.ascontiguousarray(one.features[used]), one.globals) for one in weights]
     return extractor.keep(np.flatnonzero(used)), smaller

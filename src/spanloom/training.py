@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +14,12 @@ from spanloom._native import Decoder, SparseRows
 from spanloom.corpus import Mention, Sentence
 from spanloom.errors import EncodingError, ParameterError
 from spanloom.evaluation import micro
+from spanloom.features import FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, averaged_perceptron, maximise_likelihood
-from spanloom.models import Component, Model
-from spanloom.schemes import flatten
+from spanloom.models import Component, Model, Standalone
 
 Gold = list[list[Mention]]
+Learned = TypeVar("Learned")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
     Parameters
     ----------
     overlap
-        ``"raise"``, or how to choose among mentions that the model cannot hold together, see ``schemes.flatten``.
+        ``"raise"``, or how to choose among mentions that the model cannot hold together, see ``Model.reduce``.
     """
     kept: Gold = []
     lost: list[tuple[int, Mention]] = []
@@ -62,7 +65,7 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
                     f"{why}. The model {model.name!r} holds {model.holds}; choose a model that holds more, or pass "
                     'overlap="longest" to train on what it can hold.'
                 )
-            mentions, gone = flatten(mentions, overlap)
+            mentions, gone = model.reduce(mentions, overlap)
             lost.extend((number, mention) for mention in gone)
         kept.append(mentions)
     return Held(kept, lost)
@@ -106,12 +109,52 @@ class Dev:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Training was stopped by the user; the weights reached so far are kept."""
+    """Training was stopped by the user; what was learned so far is kept."""
 
-    def __init__(self, weights: Weights, history: list[Iteration]) -> None:
+    def __init__(self, learned: Any, history: list[Iteration]) -> None:
         super().__init__("training was interrupted; the best weights so far are kept")
-        self.weights = weights
+        self.learned = learned
         self.history = history
+
+
+def follow(
+    steps: Iterator[tuple[Iteration, Callable[[], Learned]]],
+    *,
+    dev_f1: Callable[[Learned], float] | None = None,
+    patience: int | None = None,
+    listener: Listener | None = None,
+) -> tuple[Learned, list[Iteration]]:
+    """Run the iterations of training, at least one; return what was learned and their records.
+
+    With ``patience``, training stops when dev F1 has not risen for so many iterations, and the best weights are taken;
+    otherwise the last ones are. A ``KeyboardInterrupt`` during training is raised as ``Interrupted``.
+    """
+    history: list[Iteration] = []
+    current: Callable[[], Learned] | None = None
+    best: Learned | None = None
+    best_f1, waited = -1.0, 0
+    try:
+        for record, current in steps:
+            if dev_f1 is not None:
+                learned = current()
+                record = replace(record, dev_f1=dev_f1(learned))
+                if record.dev_f1 is not None and record.dev_f1 > best_f1:
+                    best_f1, waited = record.dev_f1, 0
+                    best = learned if patience is not None else None
+                else:
+                    waited += 1
+            history.append(record)
+            if listener is not None:
+                listener(record)
+            if patience is not None and dev_f1 is not None and waited >= patience:
+                break
+    except KeyboardInterrupt:
+        if current is None:
+            raise
+        raise Interrupted(best if best is not None else current(), history) from None
+    if current is None:
+        raise ValueError("training made no iteration")
+    return best if best is not None else current(), history
 
 
 def train_component(
@@ -128,11 +171,7 @@ def train_component(
     patience: int | None = None,
     listener: Listener | None = None,
 ) -> tuple[Weights, list[Iteration]]:
-    """Train one component and return its weights and one record per iteration.
-
-    With ``patience``, training stops when dev F1 has not risen for so many iterations, and the best weights are taken;
-    otherwise the last ones are. A ``KeyboardInterrupt`` during training is raised as ``Interrupted``.
-    """
+    """Train one component and return its weights and one record per iteration; see ``follow``."""
     steps: Iterator[tuple[Iteration, Callable[[], Weights]]]
     cells = gold_cells(component, gold, lengths)
     site_tying, global_tying = component.tying()
@@ -154,30 +193,42 @@ def train_component(
             component=number,
         )
 
-    history: list[Iteration] = []
-    current: Callable[[], Weights] | None = None
-    best: Weights | None = None
-    best_f1, waited = -1.0, 0
+    dev_f1: Callable[[Weights], float] | None = None
+    if dev is not None:
+        dev_f1 = partial(dev.f1, component, threads=settings.threads or 0)
+    return follow(steps, dev_f1=dev_f1, patience=patience, listener=listener)
+
+
+def train_standalone(
+    model: Standalone,
+    sentences: Sequence[Sentence],
+    gold: Gold,
+    features: FeatureSet,
+    *,
+    algorithm: str,
+    settings: Settings,
+    seed: int,
+    dev: Sequence[Sentence] | None = None,
+    patience: int | None = None,
+    listener: Listener | None = None,
+) -> list[Iteration]:
+    """Train a model that learns by itself, tune it on the development data, and return one record per iteration."""
+    threads = settings.threads or 0
+
+    def dev_f1(learned: Any) -> float:
+        model.install(learned)
+        found = model.find(dev or (), threads)
+        return micro([s.mentions for s in dev or ()], found).f1
+
+    steps = model.train(sentences, gold, features, settings, algorithm=algorithm, seed=seed)
+    interrupted: Interrupted | None = None
     try:
-        for record, current in steps:
-            if dev is not None:
-                weights = current()
-                record = replace(record, dev_f1=dev.f1(component, weights, settings.threads or 0))
-                if record.dev_f1 is not None and record.dev_f1 > best_f1:
-                    best_f1, waited = record.dev_f1, 0
-                    best = weights if patience is not None else None
-                else:
-                    waited += 1
-            history.append(record)
-            if listener is not None:
-                listener(record)
-            if patience is not None and dev is not None and waited >= patience:
-                break
-    except KeyboardInterrupt:
-        if current is None:
-            raise
-        raise Interrupted(best if best is not None else current(), history) from None
-    if current is None:
-        shape = (rows.width, len(component.columns))
-        return Weights(np.zeros(shape, np.float32), np.zeros(component.structure.global_cells)), history
-    return best if best is not None else current(), history
+        learned, history = follow(steps, dev_f1=None if dev is None else dev_f1, patience=patience, listener=listener)
+    except Interrupted as stop:
+        interrupted, learned, history = stop, stop.learned, stop.history
+    model.install(learned)
+    if dev is not None:
+        model.tune(dev, threads)
+    if interrupted is not None:
+        raise interrupted
+    return history

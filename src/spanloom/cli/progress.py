@@ -19,12 +19,12 @@ class TrainingProgress:
     Parameters
     ----------
     max_iter
-        Where the bar ends, if training does not converge before.
+        Where the bar ends, if training does not converge before; None for a bar without an end.
     quiet
         Show nothing.
     """
 
-    def __init__(self, max_iter: int, *, quiet: bool = False) -> None:
+    def __init__(self, max_iter: int | None, *, quiet: bool = False) -> None:
         self.console = Console(stderr=True, quiet=quiet)
         self.max_iter = max_iter
         self._progress: Progress | None = None

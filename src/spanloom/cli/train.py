@@ -27,10 +27,12 @@ def train(
         str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
     ] = "IOBES",
     features: Annotated[str, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.")] = "default",
-    algorithm: Annotated[str, typer.Option(help="lbfgs or perceptron.")] = "lbfgs",
+    algorithm: Annotated[str, typer.Option(help="auto (the model's own), lbfgs or perceptron.")] = "auto",
     l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,
     l2: Annotated[float, typer.Option(help="L2 penalty.")] = 0.1,
-    max_iter: Annotated[int, typer.Option(help="At most so many iterations.")] = 500,
+    max_iter: Annotated[
+        int | None, typer.Option(help="At most so many iterations; what is usual for the model if not given.")
+    ] = None,
     tol: Annotated[
         float, typer.Option(help="Stop when ten iterations lower the objective by less than this share.")
     ] = 1e-5,

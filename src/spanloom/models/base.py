@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import Structure
+from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
+from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import Iteration, Settings
+from spanloom.schemes import flatten
 from spanloom.schemes.maps import Tied
 
 if TYPE_CHECKING:
@@ -67,8 +71,12 @@ class Model(ABC):
     sites: ClassVar[Literal["tokens", "gaps"]] = "tokens"
     holds: ClassVar[str]
     """What mention sets the model can hold, in words, for messages."""
+    algorithms: ClassVar[tuple[str, ...]] = ("lbfgs", "perceptron")
+    """How it can learn; the first is the default."""
+    iterations: ClassVar[int] = 500
+    """At most so many, unless told otherwise."""
 
-    components: list[Component]
+    components: Sequence[Component]
 
     @abstractmethod
     def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
@@ -77,6 +85,10 @@ class Model(ABC):
     @abstractmethod
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         """Return the index of the first mention that the model cannot hold beside the others, and why; or None."""
+
+    def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
+        """Split mentions that it cannot hold together into those that it can, and the rest; see ``schemes.flatten``."""
+        return flatten(mentions, keep)
 
     @abstractmethod
     def header(self) -> dict[str, Any]:
@@ -90,3 +102,50 @@ class Model(ABC):
     def unite(self, found: Sequence[Sequence[Mention]]) -> list[Mention]:
         """Put together what the components found in one sentence, in reading order."""
         return sorted((m for mentions in found for m in mentions), key=lambda m: (m.start, -m.end, m.label))
+
+
+class Standalone(Model):
+    """A model that learns and searches by itself instead of through components.
+
+    For models whose learning is no likelihood over one structure. They get sentences and a feature set, and keep what
+    they have learned; everything else (watching development data, patience, files, tagging in batches) is as for all.
+    """
+
+    components: Sequence[Component] = ()
+
+    types: frozenset[str]
+    """The labels of the mentions that it finds."""
+    extractor: FeatureExtractor
+    """The features of tokens that it goes by, once it has learned."""
+
+    @abstractmethod
+    def train(
+        self,
+        sentences: Sequence[Sentence],
+        gold: Sequence[Sequence[Mention]],
+        features: FeatureSet,
+        settings: Settings,
+        *,
+        algorithm: str,
+        seed: int,
+    ) -> Iterator[tuple[Iteration, Callable[[], Any]]]:
+        """Yield each iteration's record and a function that returns what is learned by then, for ``install``."""
+
+    @abstractmethod
+    def install(self, learned: Any) -> None:
+        """Find mentions by this from now on."""
+
+    def tune(self, dev: Sequence[Sentence], threads: int) -> None:
+        """Choose on development data, after training, what is chosen there: nothing, unless a model overrides it."""
+
+    @abstractmethod
+    def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:
+        """Return the mentions of each sentence; ``threads=0`` for all cores."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what was learned, for a file."""
+
+    @abstractmethod
+    def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Undo ``arrays``, on a model from ``from_header``; ``ModelFileError`` or ``ValueError`` if they do not fit."""
