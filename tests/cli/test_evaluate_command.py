@@ -93,7 +93,9 @@ def test_there_are_two_ways(arguments):
 
 
 def test_other_text_is_an_error(files):
-    """The message names the sentence and the words."""
+    """The message names the document and the words."""
     write([Document([Sentence([*WORDS[:5], "silent"])], id="d1")], files / "other.jsonl")
-    with pytest.raises(CorpusError, match="sentence 0 of document 'd1' differs: token 5 is 'active'"):
+    with pytest.raises(
+        CorpusError, match=r"document 'd1' has another text .* goes on 'active' and the prediction 'silent'"
+    ):
         run("evaluate", "--gold", files / "gold.jsonl", "--pred", files / "other.jsonl")

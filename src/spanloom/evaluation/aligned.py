@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.errors import CorpusError, ParameterError
+from spanloom.evaluation.rejoin import rejoin
 
 Gold: TypeAlias = Iterable[Sentence | Document]
 Predicted: TypeAlias = Iterable[Sentence | Document | Sequence[Mention]]
@@ -20,11 +21,11 @@ class Aligned:
     Parameters
     ----------
     sentences
-        The gold sentences; ``sentences[i].mentions`` is the gold.
+        The gold sentences, in the tokens that both sides have; ``sentences[i].mentions`` is the gold.
     predicted
         ``predicted[i]`` are the mentions predicted for ``sentences[i]``.
     documents, document_of
-        The gold documents, if the gold came in documents, and for each sentence the index of its document.
+        The gold documents, if all the gold came in documents, and for each sentence the index of its document.
     """
 
     sentences: list[Sentence]
@@ -72,6 +73,9 @@ class Aligned:
 def align(gold: Gold, predicted: Predicted) -> Aligned:
     """Put predictions beside the gold and check that both are about the same text.
 
+    Documents with ids are found by them, in whatever order they come; others, and sentences, by their order. Documents
+    of the same text may have other tokens and other sentences (:mod:`spanloom.evaluation.rejoin`).
+
     Parameters
     ----------
     gold
@@ -82,7 +86,7 @@ def align(gold: Gold, predicted: Predicted) -> Aligned:
     Raises
     ------
     CorpusError
-        If the number of sentences or the tokens of a sentence differ.
+        If documents or sentences are missing on a side, or the text differs.
 
     Examples
     --------
@@ -90,34 +94,78 @@ def align(gold: Gold, predicted: Predicted) -> Aligned:
     >>> align(gold, [[]]).predicted
     [[]]
     """
+    items, others = list(gold), list(predicted)
+    ours, theirs = _documents(items), _documents(others)
+    if ours and theirs:
+        return _align_documents(ours, _in_order_of(ours, theirs))
     sentences: list[Sentence] = []
-    documents: list[Document] = []
     document_of: list[int] = []
-    for item in gold:
+    for item in items:
         if isinstance(item, Document):
-            document_of.extend([len(documents)] * len(item.sentences))
-            documents.append(item)
             sentences.extend(item.sentences)
         else:
             sentences.append(item)
-    if documents and len(document_of) != len(sentences):
-        raise CorpusError("the gold mixes documents and sentences; pass one of them")
-    aligned = Aligned(sentences, [], documents, document_of)
-    words: list[list[str] | None] = []
-    for tokens, mentions in _units(predicted):
-        words.append(tokens)
-        aligned.predicted.append(mentions)
-    if len(words) != len(sentences):
+    for i, document in enumerate(ours):
+        document_of.extend([i] * len(document.sentences))
+    aligned = Aligned(sentences, [], ours, document_of)
+    units = list(_units(others))
+    if len(units) != len(sentences):
         raise CorpusError(
-            f"the gold has {len(sentences)} sentences and the prediction {len(words)}; they must be the same sentences"
+            f"the gold has {len(sentences)} sentences and the prediction {len(units)}; they must be the same sentences"
         )
-    for i, (tokens, sentence) in enumerate(zip(words, sentences, strict=True)):
+    for i, ((tokens, mentions), sentence) in enumerate(zip(units, sentences, strict=True)):
         if tokens is not None and tokens is not sentence.tokens and tokens != sentence.tokens:
             raise CorpusError(f"{aligned.name(i)} differs: {_difference(sentence.tokens, tokens)}")
+        aligned.predicted.append(mentions)
     return aligned
 
 
-def _units(predicted: Predicted) -> Iterator[tuple[list[str] | None, Sequence[Mention]]]:
+def _documents(items: Sequence[Any]) -> list[Document]:
+    """Return the items if all are documents, and else nothing."""
+    return list(items) if all(isinstance(item, Document) for item in items) else []
+
+
+def _in_order_of(gold: list[Document], predicted: list[Document]) -> list[Document]:
+    """Return the predicted documents in the order of the gold ones: by id where ids tell them apart."""
+    by_id = {d.id: d for d in predicted}
+    wanted = [d.id for d in gold]
+    named = all(wanted) and all(by_id) and len(set(wanted)) == len(gold) and len(by_id) == len(predicted)
+    if named:
+        missing = [i for i in wanted if i not in by_id]
+        extra = [i for i in by_id if i not in set(wanted)]
+        if missing or extra:
+            sides = ((missing, "gold"), (extra, "prediction"))
+            parts = [f"{len(ids)} only in the {side} ({_some(ids)})" for ids, side in sides if ids]
+            raise CorpusError(f"gold and prediction have different documents: {' and '.join(parts)}")
+        return [by_id[i] for i in wanted]
+    if len(gold) != len(predicted):
+        raise CorpusError(
+            f"the gold has {len(gold)} documents and the prediction {len(predicted)}; they must be the same documents"
+        )
+    return predicted
+
+
+def _align_documents(gold: list[Document], predicted: list[Document]) -> Aligned:
+    aligned = Aligned([], [])
+    for ours, theirs in zip(gold, predicted, strict=True):
+        sentences: list[Sentence]
+        lists: Sequence[Sequence[Mention]]
+        if [s.tokens for s in ours.sentences] == [s.tokens for s in theirs.sentences]:
+            sentences, lists = ours.sentences, [s.mentions for s in theirs.sentences]
+        else:
+            sentences, lists = rejoin(ours, theirs)
+        aligned.document_of.extend([len(aligned.documents)] * len(sentences))
+        aligned.documents.append(ours)
+        aligned.sentences.extend(sentences)
+        aligned.predicted.extend(lists)
+    return aligned
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:3]) + (", …" if len(ids) > 3 else "")
+
+
+def _units(predicted: Sequence[Any]) -> Iterator[tuple[list[str] | None, Sequence[Mention]]]:
     for item in predicted:
         if isinstance(item, Document):
             for sentence in item.sentences:
