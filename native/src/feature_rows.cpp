@@ -109,7 +109,7 @@ void FeatureRows::append_joint(const std::vector<const WordEntry*>& at, std::int
   chunk.keys.clear();
   auto& key = chunk.key;
   for (const Joint& joint : joints_) {
-    const auto values = [&](const JointAtom& atom) {
+    const auto values = [&](const Read& atom) {
       const WordEntry entry = at[atom.column][row + atom.offset];
       return std::span(entry + entry[atom.slot], entry[atom.slot + 1] - entry[atom.slot]);
     };
@@ -121,7 +121,7 @@ void FeatureRows::append_joint(const std::vector<const WordEntry*>& at, std::int
     };
     key.clear();
     if (joint.bag) {
-      for (const JointAtom& atom : joint.atoms) {
+      for (const Read& atom : joint.atoms) {
         const auto some = values(atom);
         key.insert(key.end(), some.begin(), some.end());
       }
@@ -130,7 +130,7 @@ void FeatureRows::append_joint(const std::vector<const WordEntry*>& at, std::int
       continue;
     }
     chunk.lists.clear();
-    for (const JointAtom& atom : joint.atoms) chunk.lists.push_back(values(atom));
+    for (const Read& atom : joint.atoms) chunk.lists.push_back(values(atom));
     if (std::ranges::all_of(chunk.lists, [](const auto& list) { return list.size() == 1; })) {
       for (const auto& list : chunk.lists) key.push_back(list[0]);
       ask();
@@ -167,7 +167,7 @@ void FeatureRows::fill(const TokenInput& input, const std::vector<Entries>& word
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::size_t before = chunk.ids.size();
       for (const std::uint32_t id : bias_) chunk.ids.push_back(id);
-      for (const Bundle& bundle : bundles_) {
+      for (const Read& bundle : bundles_) {
         const WordEntry entry = at[bundle.column][i + bundle.offset];
         chunk.ids.append(entry + entry[bundle.slot], entry[bundle.slot + 1] - entry[bundle.slot]);
       }

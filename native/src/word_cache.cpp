@@ -18,10 +18,15 @@ constexpr std::size_t kNewWords = 256;                  // words that one task w
 class Evaluator {
  public:
   Evaluator(const FeatureTable& table, const WordLayout& layout)
-      : table_(table), layout_(layout), transform_(table.program().resources), values_(table.program().views.size()) {}
+      : table_(table), layout_(layout), transform_(table.program().resources), values_(table.program().views.size()) {
+    const auto& all = table.program().views;
+    for (std::uint32_t v = 0; v < all.size(); ++v) {
+      if (all[v].column == layout.column) views_.push_back(v);
+    }
+  }
 
   const std::vector<std::uint32_t>& word(std::string_view text) {
-    for (const std::uint32_t view : views()) {
+    for (const std::uint32_t view : views_) {
       const StringList& strings = transform_.apply(table_.program().views[view].ops, text);
       values_[view].clear();
       for (std::size_t i = 0; i < strings.size(); ++i) values_[view].push_back(table_.pools()[view].find(strings[i]));
@@ -30,7 +35,7 @@ class Evaluator {
   }
 
   const std::vector<std::uint32_t>& boundary(std::string_view text) {
-    for (const std::uint32_t view : views()) {
+    for (const std::uint32_t view : views_) {
       values_[view].clear();
       if (table_.program().views[view].passes_boundary()) values_[view].push_back(table_.pools()[view].find(text));
     }
@@ -38,16 +43,6 @@ class Evaluator {
   }
 
  private:
-  const std::vector<std::uint32_t>& views() {
-    if (views_.empty()) {
-      const auto& all = table_.program().views;
-      for (std::uint32_t v = 0; v < all.size(); ++v) {
-        if (all[v].column == layout_.column) views_.push_back(v);
-      }
-    }
-    return views_;
-  }
-
   const std::vector<std::uint32_t>& lay_out(bool outside) {
     using Kind = WordLayout::Slot::Kind;
     entry_.assign(layout_.slots.size() + 1, 0);
@@ -74,7 +69,7 @@ class Evaluator {
   const FeatureTable& table_;
   const WordLayout& layout_;
   Transformer transform_;
-  std::vector<std::uint32_t> views_;
+  std::vector<std::uint32_t> views_;                // of the column
   std::vector<std::vector<std::uint32_t>> values_;  // by view
   std::vector<std::uint32_t> entry_;
 };

@@ -32,12 +32,8 @@ class FeatureRows {
   // The word entries of all tokens of a column, in order.
   using Entries = std::vector<WordEntry>;
 
-  struct Bundle {
-    std::uint32_t column;
-    std::int32_t offset;
-    std::uint32_t slot;
-  };
-  struct JointAtom {
+  // A slot of the word at an offset from the row.
+  struct Read {
     std::uint32_t column;
     std::int32_t offset;
     std::uint32_t slot;
@@ -45,7 +41,7 @@ class FeatureRows {
   struct Joint {
     std::uint32_t index;  // of the template
     bool bag;
-    std::vector<JointAtom> atoms;
+    std::vector<Read> atoms;
   };
   struct Pending {
     std::uint32_t index, length;  // template, number of values
@@ -64,7 +60,7 @@ class FeatureRows {
   std::shared_ptr<const FeatureTable> table_;
   Sites sites_;
   std::vector<std::uint32_t> bias_;
-  std::vector<Bundle> bundles_;
+  std::vector<Read> bundles_;
   std::vector<Joint> joints_;
   std::vector<Own> own_;
   std::int64_t pad_ = 0;                            // how far beyond a sentence an atom reads

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanloom._native import FeatureProgram
-from spanloom.errors import ParameterError
 from spanloom.features.grammar import AFFIXES, FLAGS, LOOKUPS, Operation, Template, View
 
 Resources = Mapping[str, Mapping[str, Sequence[str]]]
@@ -19,10 +18,6 @@ def compile_templates(
     views = list(dict.fromkeys(atom.view for template in templates for atom in template.atoms))
     columns = list(dict.fromkeys(["word", *(view.column for view in views)]))
     tables = list(dict.fromkeys(op.names[0] for view in views for op in view.operations if op.kind in LOOKUPS))
-    for name in tables:
-        if name not in resources:
-            known = ", ".join(sorted(resources)) or "none"
-            raise ParameterError(f"a template looks up the resource {name!r}, which is not given; given are: {known}")
     view_index = {view: i for i, view in enumerate(views)}
     return FeatureProgram(
         len(columns),

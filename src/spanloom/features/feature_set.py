@@ -11,7 +11,7 @@ from typing import Any
 
 from spanloom.errors import CorpusError, ParameterError
 from spanloom.features.compiled import Resources, view_values
-from spanloom.features.grammar import LOOKUPS, Template, parse_template, parse_view
+from spanloom.features.grammar import LOOKUPS, Template, View, parse_template, parse_view
 from spanloom.features.resources import read_resource
 from spanloom.features.sets import NAMED
 
@@ -62,7 +62,8 @@ class FeatureSet:
         if isinstance(self.min_count, bool) or not isinstance(self.min_count, int) or not 1 <= self.min_count < 2**31:
             raise ParameterError(f"min_count must be an integer in 1..{2**31 - 1}, got {self.min_count!r}")
         for template in self.parsed():
-            self._check_resources(template)
+            for atom in template.atoms:
+                self._check_resources(atom.view)
 
     @classmethod
     def named(cls, name: str) -> FeatureSet:
@@ -139,16 +140,15 @@ class FeatureSet:
         >>> FeatureSet.named("default").values("suffix(lower(word), 1..3)", "GENE")
         ['e', 'ne', 'ene']
         """
-        return view_values(parse_view(view), text, self.resources)
+        parsed = parse_view(view)
+        self._check_resources(parsed)
+        return view_values(parsed, text, self.resources)
 
-    def _check_resources(self, template: Template) -> None:
-        for atom in template.atoms:
-            for op in atom.view.operations:
-                if op.kind in LOOKUPS and op.names[0] not in self.resources:
-                    known = ", ".join(sorted(self.resources)) or "none"
-                    raise ParameterError(
-                        f"template {str(template)!r} looks up the resource {op.names[0]!r}; resources given: {known}"
-                    )
+    def _check_resources(self, view: View) -> None:
+        for op in view.operations:
+            if op.kind in LOOKUPS and op.names[0] not in self.resources:
+                known = ", ".join(sorted(self.resources)) or "none"
+                raise ParameterError(f"{view} looks up the resource {op.names[0]!r}; resources given: {known}")
 
 
 def _resource(path: Path, key: str, value: object) -> dict[str, list[str]]:
