@@ -48,18 +48,19 @@ void bind_learning(nb::module_& m) {
           "__init__",
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
-             const nb::object& global_tying, bool merge, int threads) {
+             const nb::object& global_tying, bool merge, bool observed, int threads) {
             Gold gold{copy(gold_ptr), copy(gold_cells)};
             Tying site = make_tying(site_tying);
             Tying global = make_tying(global_tying);
             const nb::gil_scoped_release release;
             new (self) Likelihood(rows, std::move(structure), std::move(gold), std::move(site), std::move(global),
-                                  merge, threads);
+                                  merge, observed, threads);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
-          "global_tying"_a = nb::none(), "merge"_a = true, "threads"_a = 0)
+          "global_tying"_a = nb::none(), "merge"_a = true, "observed"_a = false, "threads"_a = 0)
       .def_prop_ro("classes", &Likelihood::classes, "Number of distinct feature columns.")
       .def_prop_ro("features", &Likelihood::features)
+      .def_prop_ro("sparse_classes", &Likelihood::sparse_classes, "Of the classes, how many are kept as cells.")
       .def(
           "weights", [](const Likelihood& self, const Input<double>& x) { return give(self.weights(span(x))); }, "x"_a,
           "The score weights of every feature: [features * columns].")

@@ -10,69 +10,66 @@
 namespace spanloom {
 namespace {
 
-// Fixed sizes, so that sums are grouped in the same way for any number of threads.
+// A fixed size, so that sums are grouped in the same way for any number of threads.
 constexpr std::size_t kShardSites = 2048;
-constexpr std::int64_t kBlockEntries = 1 << 15;
 
-void apply(const Tying& tying, const double* params, std::size_t scores, double* out) {
-  if (tying.identity()) {
-    std::copy_n(params, scores, out);
-    return;
+// The columns that the gold has at the sites of each class.
+Layout::Support observed_pairs(const CompressedRows& x, const Gold& gold, std::size_t columns) {
+  std::vector<std::int64_t> site_ptr{0};
+  std::vector<std::uint32_t> site_columns;
+  for (std::size_t g = 0; g < x.rows.groups(); ++g) {
+    const auto sites = static_cast<std::size_t>(x.rows.group_ptr[g + 1] - x.rows.group_ptr[g]);
+    std::vector<std::int32_t> cells(gold.cells.begin() + gold.ptr[g], gold.cells.begin() + gold.ptr[g + 1]);
+    std::sort(cells.begin(), cells.end());
+    auto cell = cells.begin();
+    for (std::size_t t = 0; t < sites; ++t) {
+      for (; cell != cells.end() && static_cast<std::size_t>(*cell) < (t + 1) * columns; ++cell) {
+        site_columns.push_back(static_cast<std::uint32_t>(static_cast<std::size_t>(*cell) % columns));
+      }
+      site_ptr.push_back(static_cast<std::int64_t>(site_columns.size()));
+    }
   }
-  for (std::size_t j = 0; j < scores; ++j) {
-    double sum = 0;
-    for (std::int64_t i = tying.ptr[j]; i < tying.ptr[j + 1]; ++i) sum += params[tying.params[i]];
-    out[j] = sum;
+  Layout::Support out;
+  out.ptr.push_back(0);
+  std::vector<std::uint8_t> seen(columns, 0);
+  for (std::size_t c = 0; c < x.classes(); ++c) {
+    const std::size_t first = out.columns.size();
+    for (std::int64_t i = x.class_ptr[c]; i < x.class_ptr[c + 1]; ++i) {
+      for (std::int64_t k = site_ptr[x.sites[i]]; k < site_ptr[x.sites[i] + std::size_t{1}]; ++k) {
+        if (!seen[site_columns[k]]) out.columns.push_back(site_columns[k]);
+        seen[site_columns[k]] = 1;
+      }
+    }
+    std::sort(out.columns.begin() + static_cast<std::ptrdiff_t>(first), out.columns.end());
+    for (std::size_t k = first; k < out.columns.size(); ++k) seen[out.columns[k]] = 0;
+    out.ptr.push_back(static_cast<std::int64_t>(out.columns.size()));
   }
+  return out;
 }
 
-// out[params] = M * scores, the transpose of apply.
-void apply_transposed(const Tying& tying, const double* scores, std::size_t n, double factor, double* out) {
-  if (tying.identity()) {
-    for (std::size_t j = 0; j < n; ++j) out[j] = factor * scores[j];
-    return;
-  }
-  std::fill_n(out, tying.width, 0.0);
-  for (std::size_t j = 0; j < n; ++j) {
-    for (std::int64_t i = tying.ptr[j]; i < tying.ptr[j + 1]; ++i) out[tying.params[i]] += factor * scores[j];
-  }
+Layout make_layout(const CompressedRows& x, const Structure& structure, const Gold& gold, Tying tying, bool observed,
+                   int threads) {
+  gold.check(x.rows, structure);
+  if (!observed) return {x, structure.columns(), std::move(tying), nullptr, threads};
+  const Layout::Support support = observed_pairs(x, gold, structure.columns());
+  return {x, structure.columns(), std::move(tying), &support, threads};
 }
 
 }  // namespace
 
-void Tying::check(std::size_t scores, const char* name) const {
-  if (identity()) return;
-  const bool sized =
-      ptr.size() == scores + 1 && ptr.front() == 0 && ptr.back() == static_cast<std::int64_t>(params.size());
-  if (!sized || !std::is_sorted(ptr.begin(), ptr.end())) {
-    throw std::invalid_argument(std::string("[Tying] ") + name + " must have ascending pointers for " +
-                                std::to_string(scores) + " scores");
-  }
-  for (const std::int32_t p : params) {
-    if (p < 0 || static_cast<std::size_t>(p) >= width) {
-      throw std::invalid_argument(std::string("[Tying] ") + name + " names parameter " + std::to_string(p) + " of " +
-                                  std::to_string(width));
-    }
-  }
-}
-
 Likelihood::Likelihood(const SparseRows& rows, std::shared_ptr<const Structure> structure, Gold gold, Tying site_tying,
-                       Tying global_tying, bool merge, int threads)
+                       Tying global_tying, bool merge, bool observed, int threads)
     : x_(compress(rows, merge)),
       structure_(std::move(structure)),
       gold_(std::move(gold)),
-      site_tying_(std::move(site_tying)),
       global_tying_(std::move(global_tying)),
       threads_(thread_count(threads)),
       columns_(structure_->columns()),
       stride_(structure_->stride()),
-      site_params_(site_tying_.identity() ? columns_ : site_tying_.width),
-      global_params_(global_tying_.identity() ? structure_->global_cells() : global_tying_.width) {
-  site_tying_.check(columns_, "the site tying");
+      global_params_(global_tying_.identity() ? structure_->global_cells() : global_tying_.width),
+      layout_(make_layout(x_, *structure_, gold_, std::move(site_tying), observed, threads_)) {
   global_tying_.check(structure_->global_cells(), "the global tying");
-  gold_.check(x_.rows, *structure_);
   make_shards();
-  weights_.assign(x_.classes() * stride_, 0.0F);
   difference_.assign(x_.rows.rows() * stride_, 0.0F);
 }
 
@@ -105,38 +102,16 @@ void Likelihood::make_shards() {
     shards_.push_back(shard);
     g = shard.last;
   }
-  column_blocks_.push_back(0);
-  std::int64_t from = 0;
-  for (std::size_t c = 0; c < x_.classes(); ++c) {
-    // A class costs its entries plus writing its row.
-    if (x_.class_ptr[c + 1] - from + static_cast<std::int64_t>(c - column_blocks_.back()) >= kBlockEntries) {
-      column_blocks_.push_back(c + 1);
-      from = x_.class_ptr[c + 1];
-    }
-  }
-  if (column_blocks_.back() != x_.classes()) column_blocks_.push_back(x_.classes());
-}
-
-void Likelihood::load_weights(std::span<const double> x) {
-  parallel_for(column_blocks_.size() - 1, threads_, [&](std::size_t block) {
-    std::vector<double> row(columns_);
-    for (std::size_t c = column_blocks_[block]; c < column_blocks_[block + 1]; ++c) {
-      apply(site_tying_, x.data() + c * site_params_, columns_, row.data());
-      float* out = &weights_[c * stride_];
-      for (std::size_t k = 0; k < columns_; ++k) out[k] = static_cast<float>(x_.scale[c] * row[k]);
-    }
-  });
 }
 
 double Likelihood::run_sentences(std::span<const double> x, std::span<double> gradient) {
   const std::size_t global_cells = structure_->global_cells();
   std::vector<double> global(global_cells);
-  apply(global_tying_, x.data() + x_.classes() * site_params_, global_cells, global.data());
+  global_tying_.apply(x.data() + layout_.size(), global_cells, global.data());
 
   std::vector<double> losses(shards_.size(), 0.0);
   std::vector<std::vector<double>> global_differences(shards_.size());
   const SparseRows& rows = x_.rows;
-  const float* values = rows.values.empty() ? nullptr : rows.values.data();
   parallel_for(shards_.size(), threads_, [&](std::size_t s) {
     const auto solver = structure_->solver(global);
     std::vector<double>& global_difference = global_differences[s];
@@ -149,8 +124,7 @@ double Likelihood::run_sentences(std::span<const double> x, std::span<double> gr
       const std::size_t sites = last - first;
       scores.resize(sites * stride_);
       expected.resize(sites * stride_);
-      kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids.data(), values, first, last,
-                           scores.data());
+      layout_.scores(first, last, scores.data());
       double loss = solver->expectations({sites, g}, scores.data(), expected.data());
       for (std::int64_t i = gold_.ptr[g]; i < gold_.ptr[g + 1]; ++i) {
         const auto cell = static_cast<std::size_t>(gold_.cells[i]);
@@ -180,23 +154,8 @@ double Likelihood::run_sentences(std::span<const double> x, std::span<double> gr
     total += losses[s];
     for (std::size_t i = 0; i < global_cells; ++i) global_difference[i] += global_differences[s][i];
   }
-  apply_transposed(global_tying_, global_difference.data(), global_cells, 1.0,
-                   gradient.data() + x_.classes() * site_params_);
+  global_tying_.apply_transposed(global_difference.data(), global_cells, 1.0, gradient.data() + layout_.size());
   return total;
-}
-
-void Likelihood::run_columns(std::span<double> gradient) {
-  const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
-  parallel_for(column_blocks_.size() - 1, threads_, [&](std::size_t block) {
-    std::vector<double> sum(stride_);
-    for (std::size_t c = column_blocks_[block]; c < column_blocks_[block + 1]; ++c) {
-      const std::int64_t begin = x_.class_ptr[c];
-      const auto n = static_cast<std::size_t>(x_.class_ptr[c + 1] - begin);
-      kernels::gather_column(difference_.data(), stride_, x_.sites.data() + begin, values ? values + begin : nullptr, n,
-                             sum.data());
-      apply_transposed(site_tying_, sum.data(), columns_, x_.scale[c], gradient.data() + c * site_params_);
-    }
-  });
 }
 
 double Likelihood::evaluate(std::span<const double> x, std::span<double> gradient) {
@@ -204,9 +163,9 @@ double Likelihood::evaluate(std::span<const double> x, std::span<double> gradien
     throw std::invalid_argument("[Likelihood] expected " + std::to_string(size()) + " parameters but received " +
                                 std::to_string(x.size()) + " and a gradient of " + std::to_string(gradient.size()));
   }
-  load_weights(x);
+  layout_.load(x.first(layout_.size()));
   const double loss = run_sentences(x, gradient);
-  run_columns(gradient);
+  layout_.gradient(difference_.data(), gradient.first(layout_.size()));
   return loss;
 }
 
@@ -217,7 +176,7 @@ std::vector<float> Likelihood::weights(std::span<const double> x) const {
   std::vector<double> row(columns_);
   for (std::size_t f = 0; f < features(); ++f) {
     const std::size_t c = x_.class_of[f];
-    apply(site_tying_, x.data() + c * site_params_, columns_, row.data());
+    layout_.row(x, c, row.data());
     for (std::size_t k = 0; k < columns_; ++k) out[f * columns_ + k] = static_cast<float>(row[k] / x_.scale[c]);
   }
   return out;
@@ -227,7 +186,7 @@ std::vector<double> Likelihood::global_weights(std::span<const double> x) const 
   if (x.size() != size())
     throw std::invalid_argument("[Likelihood] expected " + std::to_string(size()) + " parameters");
   std::vector<double> out(structure_->global_cells());
-  apply(global_tying_, x.data() + x_.classes() * site_params_, out.size(), out.data());
+  global_tying_.apply(x.data() + layout_.size(), out.size(), out.data());
   return out;
 }
 

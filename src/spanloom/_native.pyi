@@ -143,7 +143,7 @@ class Objective:
 class Likelihood(Objective):
     """Negative log-likelihood of annotated structures."""
 
-    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, threads: int = 0) -> None: ...
+    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
 
     @property
     def classes(self) -> int:
@@ -151,6 +151,10 @@ class Likelihood(Objective):
 
     @property
     def features(self) -> int: ...
+
+    @property
+    def sparse_classes(self) -> int:
+        """Of the classes, how many are kept as cells."""
 
     def weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
         """The score weights of every feature: [features * columns]."""

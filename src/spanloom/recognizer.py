@@ -49,6 +49,9 @@ class Recognizer:
         ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged).
     l1, l2
         Penalties ``l1·‖w‖₁ + l2·‖w‖²``.
+    support
+        Which (feature, label) pairs get a weight: ``"all"``, or those ``"observed"`` in the training data, as CRFsuite
+        does by default. All pairs cost more with many labels, and know what a feature speaks against.
     max_iter, tol
         Training stops after ``max_iter`` iterations (None: what is usual for the model), or when ten of them lower the
         objective by less than this share.
@@ -95,6 +98,7 @@ class Recognizer:
         algorithm: str = "auto",
         l1: float = 0.0,
         l2: float = 0.1,
+        support: str = "all",
         max_iter: int | None = None,
         tol: float = 1e-5,
         patience: int | None = None,
@@ -111,6 +115,7 @@ class Recognizer:
         self.algorithm = algorithm
         self.l1 = l1
         self.l2 = l2
+        self.support = support
         self.max_iter = max_iter
         self.tol = tol
         self.patience = patience
@@ -379,6 +384,7 @@ class Recognizer:
         check_choice("model", self.model, MODELS)
         kind = MODELS[self.model]
         check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
+        check_choice("support", self.support, ("all", "observed"))
         check_choice("overlap", self.overlap, ("raise", *CHOICES))
         check_number("l1", self.l1, low=0)
         check_number("l2", self.l2, low=0)
@@ -390,7 +396,9 @@ class Recognizer:
             check_count("threads", self.threads, low=1)
         if self.patience is not None:
             check_count("patience", self.patience, low=1)
-        return Settings(self.l1, self.l2, self.max_iter or kind.iterations, self.tol, threads=self.threads)
+        return Settings(
+            self.l1, self.l2, self.max_iter or kind.iterations, self.tol, threads=self.threads, support=self.support
+        )
 
     def _make_model(self) -> Model:
         """Make the model with those of the settings that it takes."""

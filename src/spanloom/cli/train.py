@@ -30,6 +30,7 @@ def train(
     algorithm: Annotated[str, typer.Option(help="auto (the model's own), lbfgs or perceptron.")] = "auto",
     l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,
     l2: Annotated[float, typer.Option(help="L2 penalty.")] = 0.1,
+    support: Annotated[str, typer.Option(help="Weights for all (feature, label) pairs, or the observed ones.")] = "all",
     max_iter: Annotated[
         int | None, typer.Option(help="At most so many iterations; what is usual for the model if not given.")
     ] = None,
@@ -62,6 +63,7 @@ def train(
         algorithm=algorithm,
         l1=l1,
         l2=l2,
+        support=support,
         max_iter=max_iter,
         tol=tol,
         patience=patience,

@@ -42,6 +42,8 @@ class Settings:
     tolerance: float = 1e-5
     memory: int = 6
     threads: int | None = None
+    support: str = "all"
+    """``"all"``: a weight for every feature and column; ``"observed"``: for those that the gold has together."""
 
 
 def maximise_likelihood(
@@ -70,7 +72,16 @@ def maximise_likelihood(
     start = time.perf_counter()
     threads = settings.threads or 0
     # Equal feature columns share a parameter under L2; L1 may prefer one of them, so there they stay apart.
-    objective = Likelihood(rows, structure, *gold, site_tying, global_tying, merge=settings.l1 == 0, threads=threads)
+    objective = Likelihood(
+        rows,
+        structure,
+        *gold,
+        site_tying,
+        global_tying,
+        merge=settings.l1 == 0,
+        observed=settings.support == "observed",
+        threads=threads,
+    )
     optimiser = Lbfgs(
         objective, np.zeros(objective.size), settings.l1, settings.l2, memory=settings.memory, threads=threads
     )
