@@ -3,12 +3,16 @@
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_documents import everything
 
 from spanloom import CorpusError, Document, Mention, Report, Sentence, read
+from spanloom.corpus.formats.genia import reader
+from spanloom.corpus.formats.genia.bulk import sentences
 from spanloom.corpus.formats.genia.coordination import members
 from spanloom.corpus.formats.genia.markup import parse
 from spanloom.corpus.formats.genia.pos import place_document
@@ -172,6 +176,57 @@ def test_bad_options_and_folders(tmp_path: Path) -> None:
         list(read(f"genia:{tmp_path / '..'}"))
 
 
+def both_ways(ref: str, monkeypatch: pytest.MonkeyPatch, **options: str) -> tuple[list[Any], list[Any], int]:
+    """What the fast way and the careful way read, and how many articles the fast way took."""
+    taken = 0
+
+    def counted(articles: Any, *rest: Any) -> Any:
+        nonlocal taken
+        made = sentences(articles, *rest)
+        taken += sum(x is not None for x in made)
+        return made
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reader, "sentences", counted)
+        fast = everything(list(read(ref, **options)))
+        patch.setattr(reader, "sentences", lambda articles, *rest: [None] * len(articles))
+        careful = everything(list(read(ref, **options)))
+    return fast, careful, taken
+
+
+WORDS = ["XY-7", "a/b", "gene", "t", "(1,25)", "&lt;3", "."]
+TERMS = st.recursive(
+    st.sampled_from(WORDS),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3).map(
+            lambda parts: f'<cons lex="x&amp;y" sem="G#protein_molecule">{" ".join(parts)}</cons>'
+        )
+        | st.lists(inner, min_size=2, max_size=3).map(lambda parts: f'<cons lex="z">{"-".join(parts)}</cons>')
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(markup=st.lists(TERMS, min_size=1, max_size=4).map(" ".join), tokens=st.sampled_from(["split", "pos"]))
+def test_the_fast_way_reads_what_the_careful_way_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, markup: str, tokens: str
+) -> None:
+    text, _ = parse(markup)
+    tagged = " ".join(f"{word}/T{len(word)}" for word in text.split())
+    pos = f"UI/LS -/: 1/CD\nTI/LS -/: {tagged}\nAB/LS -/: {tagged.replace(' gene/', ' ge ne/')}\n"
+    fast, careful, taken = both_ways(corpus(tmp_path, markup, markup, pos), monkeypatch, tokens=tokens)
+    assert taken == 1
+    assert fast == careful
+
+
+@pytest.mark.corpus
+def test_the_fast_way_takes_nearly_all_articles(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fast, careful, taken = both_ways(f"genia:{shared_data}/genia?classes=leaf&split=dev", monkeypatch)
+    assert fast == careful
+    assert taken == len(fast)
+
+
 PIECES = ["<cons", ' lex="(AND a b)"', ' sem="G#x"', ' sem="(AND G#x G#x)"', ">", "</cons>", "a", " ", "&lt;", "&", "<"]
 
 
@@ -190,9 +245,9 @@ def test_any_markup_gives_a_document_or_a_corpus_error(tmp_path_factory: pytest.
 @pytest.mark.corpus
 def test_counts_of_the_real_corpus(shared_data: Path) -> None:
     """The counts of the corpus description; published ones are 46,473, 5,014 and 5,600."""
-    for split, sentences, mentions in [("train", 14_836, 46_481), ("dev", 1_855, 5_015), ("test", 1_855, 5_600)]:
+    for split, length, mentions in [("train", 14_836, 46_481), ("dev", 1_855, 5_015), ("test", 1_855, 5_600)]:
         found = [s for doc in read(f"genia:{shared_data}/genia?split={split}") for s in doc.sentences]
-        assert len(found) == sentences
+        assert len(found) == length
         assert sum(len(s.mentions) for s in found) == mentions
 
 

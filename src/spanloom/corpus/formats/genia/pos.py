@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from spanloom.corpus.lines import lines
+from spanloom.corpus.lines import whole
 from spanloom.corpus.mention import Part
 from spanloom.corpus.report import Report
 
@@ -15,35 +14,23 @@ Tagged = tuple[list[str], list[str]]
 """The words of a sentence and their tags."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """The sentences of one article."""
-
-    id: str
-    sentences: list[Tagged]
+_RECORD = "UI/LS -/: "
 
 
-def records(paths: list[str], report: Report) -> Iterator[Record]:
-    """Yield the articles of the POS files, one after the other."""
-    id = ""
-    sentences: list[Tagged] = []
+def records(paths: Sequence[str], report: Report) -> Iterator[tuple[str, str]]:
+    """Yield id and POS text of the articles of the POS files, one after the other."""
     for path in paths:
-        for number, line in lines(path, report):
-            if line.startswith("UI/LS -/: "):
-                if id:
-                    yield Record(id, sentences)
-                id, sentences = line[10:].partition("/")[0], []
-                continue
-            if line.startswith(("TI/LS -/: ", "AB/LS -/: ")):
-                line = line[10:]
-            if not line or line.isspace():
-                continue
-            if not id:
-                report.broken("pos", f"{path}:{number}", "text before the first line 'UI/LS -/: ID/CD'")
-                continue
-            sentences.append(split_line(line))
-    if id:
-        yield Record(id, sentences)
+        head, *found = whole(path).split(_RECORD)
+        if head.strip():
+            report.broken("pos", f"{path}:1", f"text before the first line '{_RECORD}ID/CD'")
+        for record in found:
+            name, _, text = record.partition("\n")
+            yield name.partition("/")[0], text.replace("TI/LS -/: ", "", 1).replace("AB/LS -/: ", "", 1)
+
+
+def split_text(text: str) -> list[Tagged]:
+    """Split the POS text of an article into its sentences."""
+    return [split_line(line) for line in text.splitlines() if line and not line.isspace()]
 
 
 def split_line(line: str) -> Tagged:
@@ -138,12 +125,23 @@ def place_document(texts: list[str], sentences: list[Tagged]) -> tuple[list[tupl
     return result, differ
 
 
+def _common(a: str, b: str) -> int:
+    """How many characters two strings begin with alike."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
 def _carry(source: str, target: str) -> tuple[list[int], int]:
     """For every position in ``source`` the position in ``target``; and how many characters differ."""
-    matcher = SequenceMatcher(None, source, target, autojunk=False)
+    # What the ends have in common needs no search.
+    head = _common(source, target)
+    tail = _common(source[head:][::-1], target[head:][::-1])
+    inner = SequenceMatcher(None, source[head : len(source) - tail], target[head : len(target) - tail], autojunk=False)
     carried = [0] * (len(source) + 1)
     differ = 0
-    for kind, i1, i2, j1, j2 in matcher.get_opcodes():
+    steps = [(kind, i1 + head, i2 + head, j1 + head, j2 + head) for kind, i1, i2, j1, j2 in inner.get_opcodes()]
+    steps.insert(0, ("equal", 0, head, 0, head))
+    steps.append(("equal", len(source) - tail, len(source), len(target) - tail, len(target)))
+    for kind, i1, i2, j1, j2 in steps:
         if kind != "equal":
             differ += max(i2 - i1, j2 - j1)
         for i in range(i1, i2 + 1):
