@@ -12,8 +12,8 @@
 namespace spanloom {
 namespace {
 
-constexpr std::size_t kBlock = 4096;  // a block of every stored vector fits the second-level cache
-constexpr std::size_t kBlocksPerTask = 16;
+constexpr std::size_t kBlock = 2048;  // a block of every stored vector fits the second-level cache
+constexpr std::size_t kBlocksPerTask = 32;
 constexpr double kSufficient = 1e-4;  // Armijo: the value falls by at least this share of what the slope promises
 constexpr double kCurvature = 0.9;    // weak Wolfe: the slope must flatten at least to this share
 constexpr double kTiny = 1e-20;
@@ -36,47 +36,60 @@ Lbfgs::Lbfgs(std::shared_ptr<Objective> objective, std::vector<double> x, Option
   direction_.resize(n);
   next_x_.resize(n);
   next_gradient_.resize(n);
-  if (options_.l1 > 0) steepest_.resize(n);
-  update_state(evaluate(x_, gradient_));
+  if (options_.l1 > 0) pseudo_.resize(n);
+  accept(point(x_, gradient_));
 }
 
-void Lbfgs::blocks(const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const {
+Lbfgs::Sums Lbfgs::blocks(std::size_t sums, const std::function<void(std::size_t, std::size_t, double*)>& body) const {
   const std::size_t n = x_.size();
   const std::size_t count = (n + kBlock - 1) / kBlock;
-  parallel_for((count + kBlocksPerTask - 1) / kBlocksPerTask, options_.threads, [&](std::size_t task) {
+  const std::size_t tasks = (count + kBlocksPerTask - 1) / kBlocksPerTask;
+  std::vector<Sums> parts(tasks, Sums(sums, 0.0));
+  parallel_for(tasks, options_.threads, [&](std::size_t task) {
     const std::size_t last = std::min(count, (task + 1) * kBlocksPerTask);
-    for (std::size_t b = task * kBlocksPerTask; b < last; ++b) body(b, b * kBlock, std::min(kBlock, n - b * kBlock));
+    for (std::size_t b = task * kBlocksPerTask; b < last; ++b) {
+      body(b * kBlock, std::min(kBlock, n - b * kBlock), parts[task].data());
+    }
   });
-}
-
-double Lbfgs::sum_blocks(const std::function<double(std::size_t, std::size_t)>& body) const {
-  std::vector<double> parts((x_.size() + kBlock - 1) / kBlock, 0.0);
-  blocks([&](std::size_t b, std::size_t first, std::size_t n) { parts[b] = body(first, n); });
-  double total = 0;
-  for (const double part : parts) total += part;
+  Sums total(sums, 0.0);
+  for (const Sums& part : parts) {
+    for (std::size_t i = 0; i < sums; ++i) total[i] += part[i];
+  }
   return total;
 }
 
-double Lbfgs::evaluate(const std::vector<double>& x, std::vector<double>& gradient) {
-  double value = objective_->evaluate(x, gradient);
+// Evaluates the objective with its penalties at x.
+Lbfgs::Point Lbfgs::point(const std::vector<double>& x, std::vector<double>& gradient) {
+  Point out;
+  out.value = objective_->evaluate(x, gradient);
   ++state_.evaluations;
-  value += sum_blocks([&](std::size_t first, std::size_t n) {
-    double squares = 0;
-    double sizes = 0;
-    for (std::size_t i = first; i < first + n; ++i) {
-      squares += x[i] * x[i];
-      sizes += std::abs(x[i]);
-      gradient[i] += 2 * options_.l2 * x[i];
+  const double twice = 2 * options_.l2;
+  const Sums sums = blocks(4, [&](std::size_t first, std::size_t n, double* sum) {
+    const double* v = &x[first];
+    double* g = &gradient[first];
+    if (twice > 0) {
+      for (std::size_t i = 0; i < n; ++i) g[i] += twice * v[i];
     }
-    return options_.l2 * squares + options_.l1 * sizes;
+    sum[0] += kernels::dot(v, v, n);
+    sum[1] += kernels::dot(g, g, n);
+    sum[2] += kernels::dot(g, &direction_[first], n);
+    if (options_.l1 > 0) {
+      for (std::size_t i = 0; i < n; ++i) sum[3] += std::abs(v[i]);
+    }
   });
-  return value;
+  out.value += options_.l2 * sums[0] + options_.l1 * sums[3];
+  out.x_square = sums[0];
+  out.gradient_square = sums[1];
+  out.slope = sums[2];
+  return out;
 }
 
-// With l1 > 0 the steepest descent is the pseudo-gradient: zero where the penalty's corner outweighs the slope.
-void Lbfgs::update_state(double value) {
+// Makes the evaluated point the current one. With l1 > 0 the steepest descent is the pseudo-gradient: zero where the
+// penalty's corner outweighs the slope.
+void Lbfgs::accept(const Point& at) {
+  double square = at.gradient_square;
   if (options_.l1 > 0) {
-    blocks([&](std::size_t, std::size_t first, std::size_t n) {
+    const Sums sums = blocks(1, [&](std::size_t first, std::size_t n, double* sum) {
       for (std::size_t i = first; i < first + n; ++i) {
         const double g = gradient_[i];
         double p = 0;
@@ -87,38 +100,32 @@ void Lbfgs::update_state(double value) {
         } else if (g > options_.l1) {
           p = g - options_.l1;
         }
-        steepest_[i] = p;
+        pseudo_[i] = p;
+        sum[0] += p * p;
       }
     });
-  }
-  const std::vector<double>& g = options_.l1 > 0 ? steepest_ : gradient_;
-  state_.value = value;
-  state_.gradient_norm =
-      std::sqrt(sum_blocks([&](std::size_t i, std::size_t n) { return kernels::dot(&g[i], &g[i], n); }));
-  state_.x_norm = std::sqrt(sum_blocks([&](std::size_t i, std::size_t n) { return kernels::dot(&x_[i], &x_[i], n); }));
-}
-
-void Lbfgs::find_direction() {
-  const std::vector<double>& g = options_.l1 > 0 ? steepest_ : gradient_;
-  const std::size_t vectors = history_.size();
-  // to_gradient[i] = history_[i] . g
-  std::vector<double> to_gradient(vectors, 0.0);
-  if (vectors > 0) {
-    const std::size_t count = (x_.size() + kBlock - 1) / kBlock;
-    std::vector<double> parts(count * vectors);
-    blocks([&](std::size_t b, std::size_t first, std::size_t n) {
-      for (std::size_t i = 0; i < vectors; ++i)
-        parts[b * vectors + i] = kernels::dot(&history_[i][first], &g[first], n);
-    });
-    for (std::size_t b = 0; b < count; ++b) {
-      for (std::size_t i = 0; i < vectors; ++i) to_gradient[i] += parts[b * vectors + i];
+    square = sums[0];
+    if (!history_.empty()) {
+      to_gradient_ = blocks(history_.size(), [&](std::size_t first, std::size_t n, double* sum) {
+        for (std::size_t i = 0; i < history_.size(); ++i)
+          sum[i] += kernels::dot(&history_[i][first], &pseudo_[first], n);
+      });
     }
   }
+  state_.value = at.value;
+  state_.gradient_norm = std::sqrt(square);
+  state_.x_norm = std::sqrt(at.x_square);
+}
+
+// Fills direction_, and next_x_ for a first step of this length; returns the slope along the direction.
+double Lbfgs::find_direction(double step) {
+  const std::vector<double>& g = steepest();
+  const std::size_t vectors = history_.size();
   // The two loops of L-BFGS on coefficients: direction = sum_i weight[i] history_[i] + weight_g g.
   std::vector<double> weight(vectors, 0.0);
   double weight_g = -1;
   const auto times = [&](std::size_t j) {  // (direction so far) . history_[j]
-    double total = weight_g * to_gradient[j];
+    double total = weight_g * to_gradient_[j];
     for (std::size_t i = 0; i < vectors; ++i) total += weight[i] * products_[i][j];
     return total;
   };
@@ -140,7 +147,7 @@ void Lbfgs::find_direction() {
     const std::size_t y = s + 1;
     weight[s] += alpha[p] - times(y) / products_[s][y];
   }
-  blocks([&](std::size_t, std::size_t first, std::size_t n) {
+  const Sums slope = blocks(1, [&](std::size_t first, std::size_t n, double* sum) {
     double* d = &direction_[first];
     for (std::size_t i = 0; i < n; ++i) d[i] = weight_g * g[first + i];
     for (std::size_t i = 0; i < vectors; ++i) kernels::add_scaled(weight[i], &history_[i][first], n, d);
@@ -150,56 +157,64 @@ void Lbfgs::find_direction() {
         if (d[i] * g[first + i] >= 0) d[i] = 0;
       }
     }
+    sum[0] += kernels::dot(d, &g[first], n);
+    for (std::size_t i = 0; i < n; ++i) next_x_[first + i] = x_[first + i] + step * d[i];
   });
+  return slope[0];
+}
+
+// Fills next_x_ = x_ + step * direction_; returns the fall that the slope promises.
+double Lbfgs::move(double step) {
+  const bool l1 = options_.l1 > 0;
+  const std::vector<double>& g = steepest();
+  const Sums promise = blocks(1, [&](std::size_t first, std::size_t n, double* sum) {
+    for (std::size_t i = first; i < first + n; ++i) {
+      double v = x_[i] + step * direction_[i];
+      if (l1) {
+        // Stay in the orthant of x, or where x is 0, in the one that the steepest descent enters.
+        const double orthant = x_[i] != 0 ? sign(x_[i]) : -sign(g[i]);
+        if (v * orthant <= 0) v = 0;
+        sum[0] += g[i] * (v - x_[i]);
+      }
+      next_x_[i] = v;
+    }
+  });
+  return promise[0];
 }
 
 bool Lbfgs::search() {
   const bool l1 = options_.l1 > 0;
-  const std::vector<double>& g = l1 ? steepest_ : gradient_;
-  const auto slope_at = [&](const std::vector<double>& gradient) {
-    return sum_blocks([&](std::size_t i, std::size_t n) { return kernels::dot(&gradient[i], &direction_[i], n); });
-  };
-  const double slope = slope_at(g);
+  double t = history_.empty() ? 1.0 / std::max(state_.gradient_norm, kTiny) : 1.0;
+  const double slope = find_direction(t);
   if (!(slope < 0)) return false;
   double low = 0;
   double low_value = state_.value;
   double low_slope = slope;
   double high = std::numeric_limits<double>::infinity();
-  double t = history_.empty() ? 1.0 / std::max(state_.gradient_norm, kTiny) : 1.0;
   for (int tries = 0; tries < options_.max_evaluations; ++tries) {
-    const double moved = sum_blocks([&](std::size_t first, std::size_t n) {
-      double promise = 0;
-      for (std::size_t i = first; i < first + n; ++i) {
-        double v = x_[i] + t * direction_[i];
-        if (l1) {
-          // Stay in the orthant of x, or where x is 0, in the one that the steepest descent enters.
-          const double orthant = x_[i] != 0 ? sign(x_[i]) : -sign(g[i]);
-          if (v * orthant <= 0) v = 0;
-          promise += g[i] * (v - x_[i]);
-        }
-        next_x_[i] = v;
-      }
-      return promise;
-    });
-    const double value = evaluate(next_x_, next_gradient_);
-    const double promised = l1 ? moved : t * slope;
-    if (!std::isfinite(value) || value > state_.value + kSufficient * promised) {
+    double promised = t * slope;
+    if (l1) {
+      promised = move(t);
+    } else if (tries > 0) {
+      move(t);
+    }
+    const Point next = point(next_x_, next_gradient_);
+    if (!std::isfinite(next.value) || next.value > state_.value + kSufficient * promised) {
       // Too far: the minimum of the parabola through low's value and slope and this value, kept inside the bracket.
       high = t;
       const double width = t - low;
       double inner = 0.5 * width;
-      if (std::isfinite(value)) {
-        const double curve = value - low_value - low_slope * width;
+      if (std::isfinite(next.value)) {
+        const double curve = next.value - low_value - low_slope * width;
         if (curve > 0) inner = -low_slope * width * width / (2 * curve);
       }
       t = low + std::clamp(inner, 0.1 * width, 0.5 * width);
       continue;
     }
-    const double next_slope = l1 ? 0.0 : slope_at(next_gradient_);
-    if (!l1 && next_slope < kCurvature * slope) {
+    if (!l1 && next.slope < kCurvature * slope) {
       low = t;
-      low_value = value;
-      low_slope = next_slope;
+      low_value = next.value;
+      low_slope = next.slope;
       t = std::isfinite(high) ? 0.5 * (low + high) : 2 * t;
       continue;
     }
@@ -207,13 +222,14 @@ bool Lbfgs::search() {
     remember();
     x_.swap(next_x_);
     gradient_.swap(next_gradient_);
-    update_state(value);
+    accept(next);
     return true;
   }
   return false;
 }
 
-// Keeps s = x' - x and y = g' - g if their product is safely positive, and the products with all that is kept.
+// Keeps s = x' - x and y = g' - g if their product is safely positive, and the products with all that is kept and with
+// the new gradient.
 void Lbfgs::remember() {
   std::vector<float> s;
   std::vector<float> y;
@@ -226,53 +242,52 @@ void Lbfgs::remember() {
   }
   s.resize(x_.size());
   y.resize(x_.size());
-  blocks([&](std::size_t, std::size_t first, std::size_t n) {
-    for (std::size_t i = first; i < first + n; ++i) {
-      s[i] = static_cast<float>(next_x_[i] - x_[i]);
-      y[i] = static_cast<float>(next_gradient_[i] - gradient_[i]);
-    }
-  });
   history_.push_back(std::move(s));
   history_.push_back(std::move(y));
   const std::size_t vectors = history_.size();
-  const std::size_t count = (x_.size() + kBlock - 1) / kBlock;
-  std::vector<double> parts(count * 2 * vectors);
-  blocks([&](std::size_t b, std::size_t first, std::size_t n) {
+  // Per stored vector h: h . s, h . y, h . g'
+  const Sums sums = blocks(3 * vectors, [&](std::size_t first, std::size_t n, double* sum) {
+    float* new_s = &history_[vectors - 2][first];
+    float* new_y = &history_[vectors - 1][first];
+    for (std::size_t i = 0; i < n; ++i) {
+      new_s[i] = static_cast<float>(next_x_[first + i] - x_[first + i]);
+      new_y[i] = static_cast<float>(next_gradient_[first + i] - gradient_[first + i]);
+    }
     for (std::size_t i = 0; i < vectors; ++i) {
-      parts[(b * vectors + i) * 2] = kernels::dot(&history_[i][first], &history_[vectors - 2][first], n);
-      parts[(b * vectors + i) * 2 + 1] = kernels::dot(&history_[i][first], &history_[vectors - 1][first], n);
+      const float* h = &history_[i][first];
+      sum[3 * i] += kernels::dot(h, new_s, n);
+      sum[3 * i + 1] += kernels::dot(h, new_y, n);
+      sum[3 * i + 2] += kernels::dot(h, &next_gradient_[first], n);
     }
   });
-  std::vector<double> with_s(vectors, 0.0);
-  std::vector<double> with_y(vectors, 0.0);
-  for (std::size_t b = 0; b < count; ++b) {
-    for (std::size_t i = 0; i < vectors; ++i) {
-      with_s[i] += parts[(b * vectors + i) * 2];
-      with_y[i] += parts[(b * vectors + i) * 2 + 1];
-    }
+  std::size_t kept = vectors;
+  if (!(sums[3 * (vectors - 2) + 1] > kTiny) || !(sums[3 * (vectors - 1) + 1] > kTiny)) {
+    kept = vectors - 2;
+    history_.resize(kept);
   }
-  if (!(with_y[vectors - 2] > kTiny) || !(with_y[vectors - 1] > kTiny)) {
-    history_.resize(vectors - 2);
-    return;
+  products_.resize(kept);
+  for (auto& row : products_) row.resize(kept);
+  to_gradient_.resize(kept);
+  for (std::size_t i = 0; i < kept; ++i) {
+    to_gradient_[i] = sums[3 * i + 2];
+    if (kept < vectors) continue;
+    products_[i][vectors - 2] = products_[vectors - 2][i] = sums[3 * i];
+    products_[i][vectors - 1] = products_[vectors - 1][i] = sums[3 * i + 1];
   }
-  products_.resize(vectors);
-  for (auto& row : products_) row.resize(vectors);
-  for (std::size_t i = 0; i < vectors; ++i) {
-    products_[i][vectors - 2] = products_[vectors - 2][i] = with_s[i];
-    products_[i][vectors - 1] = products_[vectors - 1][i] = with_y[i];
-  }
+}
+
+void Lbfgs::forget() {
+  history_.clear();
+  products_.clear();
+  to_gradient_.clear();
 }
 
 const Lbfgs::Step& Lbfgs::iterate() {
   state_.evaluations = 0;
   state_.step_length = 0;
-  find_direction();
   state_.moved = search();
   if (!state_.moved && !history_.empty()) {
-    // The history may mislead: try once more along the gradient.
-    history_.clear();
-    products_.clear();
-    find_direction();
+    forget();  // the history may mislead: try once more along the gradient
     state_.moved = search();
   }
   return state_;

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "spanloom/objective.hpp"
@@ -12,8 +11,9 @@ namespace spanloom {
 // Minimises objective(x) + l2 |x|^2 + l1 |x|_1, one iteration a call: L-BFGS with a weak Wolfe line search, or OWL-QN
 // (Andrew & Gao 2007) when l1 > 0.
 //
-// The direction is worked out on the products of the stored vectors instead of the vectors themselves (Chen et al.
-// 2014), so that an iteration reads its history twice instead of 2m times; the history is kept in float.
+// For a large model an iteration outside the objective is limited by memory: the direction is therefore worked out on
+// the products of the stored vectors instead of the vectors themselves (Chen et al. 2014), the history is kept in
+// float, and everything that can be done while a block of the vectors is in the cache is done in one pass.
 class Lbfgs {
  public:
   struct Options {
@@ -34,28 +34,40 @@ class Lbfgs {
 
   Lbfgs(std::shared_ptr<Objective> objective, std::vector<double> x, Options options);
 
-  // The state at x: the first call evaluates it.
   const Step& state() const { return state_; }
   const Step& iterate();
   const std::vector<double>& x() const { return x_; }
 
  private:
-  // Blocks of fixed size, so that sums are grouped in the same way for any number of threads.
-  void blocks(const std::function<void(std::size_t block, std::size_t first, std::size_t n)>& body) const;
-  double sum_blocks(const std::function<double(std::size_t first, std::size_t n)>& body) const;
+  // What one pass over the vectors adds up; see point() and blocks().
+  using Sums = std::vector<double>;
+  struct Point {
+    double value = 0;
+    double slope = 0;  // along direction_
+    double gradient_square = 0;
+    double x_square = 0;
+  };
 
-  double evaluate(const std::vector<double>& x, std::vector<double>& gradient);
-  void update_state(double value);
-  void find_direction();
+  // Calls body(first, n, sums) on blocks of fixed size and adds up their sums in order, so that results are the same
+  // for any number of threads.
+  Sums blocks(std::size_t sums, const std::function<void(std::size_t, std::size_t, double*)>& body) const;
+
+  Point point(const std::vector<double>& x, std::vector<double>& gradient);
+  const std::vector<double>& steepest() const { return options_.l1 > 0 ? pseudo_ : gradient_; }
+  void accept(const Point& point);
+  double find_direction(double step);
+  double move(double step);
   bool search();
   void remember();
+  void forget();
 
   std::shared_ptr<Objective> objective_;
   Options options_;
   Step state_;
-  std::vector<double> x_, gradient_, steepest_, direction_, next_x_, next_gradient_;
+  std::vector<double> x_, gradient_, pseudo_, direction_, next_x_, next_gradient_;
   std::vector<std::vector<float>> history_;    // s_0, y_0, s_1, y_1 …, oldest first: steps and gradient changes
   std::vector<std::vector<double>> products_;  // products_[i][j] = history_[i] . history_[j]
+  std::vector<double> to_gradient_;            // to_gradient_[i] = history_[i] . steepest()
 };
 
 }  // namespace spanloom

@@ -68,7 +68,11 @@ class Sentence:
 
     def with_mentions(self, mentions: list[Mention]) -> Sentence:
         """Return a sentence that shares everything but the mentions."""
-        return Sentence(self.tokens, mentions, self.columns, self.text, self.spans, self.features, self.meta)
+        other = object.__new__(Sentence)  # what is shared was checked when this sentence was made
+        other.tokens, other.columns, other.text, other.spans = self.tokens, self.columns, self.text, self.spans
+        other.features, other.meta = self.features, self.meta
+        other.mentions = mentions
+        return other
 
     def chars(self, mention: Mention) -> Parts:
         """Return the mention's character ranges in this sentence's text."""
