@@ -48,6 +48,64 @@ def chain_structures(
     return found
 
 
+def segment_rows(
+    spans: Sequence[tuple[int, int]], n: int, layout: tuple[int, int, bool]
+) -> dict[tuple[int, int], list[int]]:
+    """The rows that each segment reads: kind after kind, each by token and index, as far as a segment needs them."""
+    left, right, inside = layout
+    names: list[tuple[object, ...]] = [("first", i) for i in range(n)] + [("last", j) for j in range(1, n + 1)]
+    names += [("inside", t) for t in range(n) if inside]
+    names += [("left", i, k) for i in range(n) for k in range(1, left) if any(s == i and e - s > k for s, e in spans)]
+    names += [
+        ("right", j, k) for j in range(1, n + 1) for k in range(1, right) if any(e == j and e - s > k for s, e in spans)
+    ]
+    names += [("span", *span) for span in sorted(spans)]
+    number = {name: row for row, name in enumerate(names)}
+    return {
+        (s, e): sorted(
+            number[name]
+            for name in [
+                ("first", s),
+                ("last", e),
+                *(("inside", t) for t in range(s, e) if inside),
+                *(("left", s, k) for k in range(1, min(left, e - s))),
+                *(("right", e, k) for k in range(1, min(right, e - s))),
+                ("span", s, e),
+            ]
+        )
+        for s, e in spans
+    }
+
+
+def segment_structures(
+    spans: Sequence[tuple[int, int]],
+    n: int,
+    rows: dict[tuple[int, int], list[int]],
+    scores: npt.NDArray[np.float64],
+    transitions: npt.NDArray[np.float64],
+) -> list[Structure]:
+    """Every way to cut n tokens into spans and give each a column, column 0 to single words only."""
+    height, width = scores.shape
+
+    def cuts(at: int) -> Iterator[list[tuple[int, int]]]:
+        if at == n:
+            yield []
+        for span in spans:
+            if span[0] == at:
+                for rest in cuts(span[1]):
+                    yield [span, *rest]
+
+    found = []
+    for cut in cuts(0):
+        for columns in itertools.product(*(range(1 if e - s > 1 else 0, width) for s, e in cut)):
+            cells = sorted(row * width + y for span, y in zip(cut, columns, strict=True) for row in rows[span])
+            cells += [height * width + a * width + b for a, b in itertools.pairwise(columns)]
+            total = sum(scores[row, y] for span, y in zip(cut, columns, strict=True) for row in rows[span])
+            total += sum(transitions[a, b] for a, b in itertools.pairwise(columns))
+            found.append((float(total), tuple(cells)))
+    return found
+
+
 def log_z(structures: Iterable[Structure]) -> float:
     """The log of the sum of exp(score)."""
     scores = [score for score, _ in structures if score > -math.inf]

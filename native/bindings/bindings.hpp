@@ -7,6 +7,7 @@ namespace spanloom::bindings {
 void bind_sparse(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
+void bind_lattice(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 

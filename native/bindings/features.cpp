@@ -1,10 +1,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "bindings.hpp"
@@ -24,8 +26,9 @@ using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 using OpSpec = std::pair<std::string, std::vector<std::int64_t>>;
 using ViewSpec = std::pair<std::uint32_t, std::vector<OpSpec>>;
-using AtomSpec = std::pair<std::uint32_t, std::int32_t>;
-using TemplateSpec = std::tuple<std::string, std::vector<AtomSpec>, std::uint32_t, std::vector<std::string>>;
+using AtomSpec = std::tuple<std::uint32_t, std::int32_t, bool>;  // view, offset, whether from the last token
+using TemplateSpec = std::tuple<std::string, std::vector<AtomSpec>, std::uint32_t, std::vector<std::string>,
+                                std::pair<std::string, std::uint32_t>>;  // the last: part and index
 using ResourceSpec = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 // The numbers after the name: lengths for affixes and n-grams (low, high), for flags (both, then flag numbers), for
@@ -68,9 +71,17 @@ Op make_op(const OpSpec& spec) {
 TemplateKind template_kind(const std::string& name) {
   if (name == "conjunction") return TemplateKind::conjunction;
   if (name == "bag") return TemplateKind::bag;
+  if (name == "sequence") return TemplateKind::sequence;
   if (name == "own") return TemplateKind::own;
   if (name == "bias") return TemplateKind::bias;
   throw std::invalid_argument("unknown kind of template '" + name + "'");
+}
+
+Part make_part(const std::string& name) {
+  static constexpr std::string_view names[] = {"first", "last", "inside", "left", "right", "span"};
+  const auto* found = std::find(std::begin(names), std::end(names), name);
+  if (found == std::end(names)) throw std::invalid_argument("unknown part of a segment '" + name + "'");
+  return static_cast<Part>(found - std::begin(names));
 }
 
 std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::vector<ViewSpec>& views,
@@ -83,12 +94,14 @@ std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::ve
     view.column = column;
     for (const OpSpec& op : ops) view.ops.push_back(make_op(op));
   }
-  for (const auto& [kind, atoms, min_count, labels] : templates) {
+  for (const auto& [kind, atoms, min_count, labels, part] : templates) {
     Template& t = program->templates.emplace_back();
     t.kind = template_kind(kind);
-    for (const auto& [view, offset] : atoms) t.atoms.push_back({view, offset});
+    for (const auto& [view, offset, from_last] : atoms) t.atoms.push_back({view, offset, from_last});
     t.min_count = min_count;
     t.labels = labels;
+    t.part = make_part(part.first);
+    t.index = part.second;
   }
   for (const ResourceSpec& spec : resources) {
     Resource& resource = program->resources.emplace_back();
@@ -106,6 +119,7 @@ struct ProgramHandle {
 Sites parse_sites(const std::string& name) {
   if (name == "tokens") return Sites::tokens;
   if (name == "gaps") return Sites::gaps;
+  if (name == "segments") return Sites::segments;
   throw std::invalid_argument("unknown sites '" + name + "'");
 }
 
@@ -118,8 +132,9 @@ nb::object to_numpy(std::vector<T> values) {
 
 std::pair<FeatureRows*, SparseRows> fit(const ProgramHandle& handle, const std::string& sites,
                                         const std::vector<std::string>& names, nb::handle columns, nb::handle own,
-                                        int threads) {
-  const TokenInput input = read_input(names, columns, own);
+                                        int threads, std::shared_ptr<Lattices> lattices) {
+  TokenInput input = read_input(names, columns, own);
+  input.lattices = std::move(lattices);
   const nb::gil_scoped_release release;
   auto table = std::make_shared<FeatureTable>(count_features(handle.program, input, parse_sites(sites), threads));
   auto rows = std::make_unique<FeatureRows>(std::move(table), parse_sites(sites));
@@ -191,6 +206,13 @@ void bind_features(nb::module_& m) {
             new (self) ProgramHandle{make_program(columns, views, templates, resources)};
           },
           "columns"_a, "views"_a, "templates"_a, "resources"_a)
+      .def_prop_ro(
+          "layout",
+          [](const ProgramHandle& self) {
+            const SegmentLayout layout = self.program->layout();
+            return std::make_tuple(layout.left, layout.right, layout.inside);
+          },
+          "Which rows segments need: tokens counted from the left, from the right, and whether each by itself.")
       .def(
           "values",
           [](const ProgramHandle& self, std::uint32_t view, std::string_view text) {
@@ -205,18 +227,20 @@ void bind_features(nb::module_& m) {
           "view"_a, "text"_a, "What a view makes of one string.");
 
   nb::class_<FeatureRows>(m, "FeatureRows", "A frozen feature table and the loop that fills rows from it.")
-      .def_static("fit", &fit, "program"_a, "sites"_a, "names"_a, "columns"_a, "own"_a.none(), "threads"_a)
+      .def_static("fit", &fit, "program"_a, "sites"_a, "names"_a, "columns"_a, "own"_a.none(), "threads"_a,
+                  "lattices"_a = nb::none())
       .def_static("from_state", &from_state, "program"_a, "sites"_a, "strings"_a, "string_ends"_a, "pool_sizes"_a,
                   "template_of"_a, "keys"_a)
       .def(
           "rows",
           [](const FeatureRows& self, const std::vector<std::string>& names, nb::handle columns, nb::handle own,
-             int threads) {
-            const TokenInput input = read_input(names, columns, own);
+             int threads, std::shared_ptr<Lattices> lattices) {
+            TokenInput input = read_input(names, columns, own);
+            input.lattices = std::move(lattices);
             const nb::gil_scoped_release release;
             return self.rows(input, threads);
           },
-          "names"_a, "columns"_a, "own"_a.none(), "threads"_a)
+          "names"_a, "columns"_a, "own"_a.none(), "threads"_a, "lattices"_a = nb::none())
       .def(
           "keep",
           [](const FeatureRows& self, const Input<std::uint32_t>& ids) {

@@ -4,6 +4,7 @@ NB_MODULE(_native, m) {
   m.doc() = "spanloom's native core.";
   spanloom::bindings::bind_sparse(m);
   spanloom::bindings::bind_graph(m);
+  spanloom::bindings::bind_lattice(m);
   spanloom::bindings::bind_structure(m);
   spanloom::bindings::bind_learning(m);
   spanloom::bindings::bind_features(m);

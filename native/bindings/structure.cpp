@@ -8,6 +8,7 @@
 #include "bindings.hpp"
 #include "spanloom/chain.hpp"
 #include "spanloom/decoder.hpp"
+#include "spanloom/segments.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -27,7 +28,7 @@ void bind_structure(nb::module_& m) {
           "sites"_a, "number"_a = 0, "The structure for this many sites as an explicit graph.")
       .def(
           "expectations",
-          [](const Structure& self, const Input<double>& scores, const Input<double>& global) {
+          [](const Structure& self, const Input<double>& scores, const Input<double>& global, std::size_t number) {
             const std::size_t sites = check_table(self, scores.size());
             std::vector<double> table = padded_table(self, span(scores));
             std::vector<double> expected(table.size());
@@ -36,7 +37,7 @@ void bind_structure(nb::module_& m) {
             {
               const nb::gil_scoped_release release;
               const auto solver = self.solver(span(global));
-              log_z = solver->expectations({sites, 0}, table.data(), expected.data());
+              log_z = solver->expectations({sites, number}, table.data(), expected.data());
               solver->add_global(std::span(out).subspan(sites * self.columns()));
             }
             for (std::size_t t = 0; t < sites; ++t) {
@@ -44,22 +45,23 @@ void bind_structure(nb::module_& m) {
             }
             return nb::make_tuple(log_z, give(std::move(out)));
           },
-          "scores"_a, "global_scores"_a,
+          "scores"_a, "global_scores"_a, "number"_a = 0,
           "Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence.")
       .def(
           "best",
-          [](const Structure& self, const Input<double>& scores, const Input<double>& global) {
+          [](const Structure& self, const Input<double>& scores, const Input<double>& global, std::size_t number) {
             const std::size_t sites = check_table(self, scores.size());
             const std::vector<double> table = padded_table(self, span(scores));
             std::vector<std::int32_t> cells;
             double score = 0;
             {
               const nb::gil_scoped_release release;
-              score = self.solver(span(global))->best({sites, 0}, table.data(), cells);
+              score = self.solver(span(global))->best({sites, number}, table.data(), cells);
             }
             return nb::make_tuple(score, give(std::move(cells)));
           },
-          "scores"_a, "global_scores"_a, "Return (score, site cells) of the best structure of one sentence.");
+          "scores"_a, "global_scores"_a, "number"_a = 0,
+          "Return (score, site cells) of the best structure of one sentence.");
 
   nb::class_<ChainStructure, Structure>(m, "ChainStructure", "A linear chain with one label per site.")
       .def(
@@ -69,6 +71,14 @@ void bind_structure(nb::module_& m) {
             new (self) ChainStructure(labels, copy(allowed), copy(start), copy(end));
           },
           "labels"_a, "allowed"_a, "start"_a, "end"_a);
+
+  nb::class_<SegmentStructure, Structure>(m, "SegmentStructure", "Segmentations along the lattices of sentences.")
+      .def(
+          "__init__",
+          [](SegmentStructure* self, std::size_t columns, std::shared_ptr<Lattices> lattices) {
+            new (self) SegmentStructure(columns, std::move(lattices));
+          },
+          "columns"_a, "lattices"_a);
 
   nb::class_<GraphStructure, Structure>(m, "GraphStructure", "A graph for each number of sites.")
       .def(nb::init<std::size_t, std::size_t>(), "columns"_a, "global_cells"_a)
@@ -85,15 +95,16 @@ void bind_structure(nb::module_& m) {
           "structure"_a, "weights"_a, "global_weights"_a)
       .def(
           "best",
-          [](const Decoder& self, const SparseRows& rows, int threads) {
+          [](const Decoder& self, const SparseRows& rows, int threads, std::shared_ptr<Structure> structure) {
             Gold found;
             {
               const nb::gil_scoped_release release;
-              found = self.best(rows, threads);
+              found = self.best(rows, threads, structure.get());
             }
             return nb::make_tuple(give(std::move(found.ptr)), give(std::move(found.cells)));
           },
-          "rows"_a, "threads"_a = 0, "Return (ptr, cells): the site cells of each sentence's best structure.")
+          "rows"_a, "threads"_a = 0, "structure"_a = nb::none(),
+          "Return (ptr, cells): the site cells of each sentence's best structure.")
       .def(
           "scores",
           [](const Decoder& self, const SparseRows& rows, int threads) {

@@ -41,13 +41,19 @@ void Decoder::check(const SparseRows& rows) const {
   }
 }
 
-Gold Decoder::best(const SparseRows& rows, int threads) const {
+Gold Decoder::best(const SparseRows& rows, int threads, const Structure* structure) const {
   check(rows);
+  if (structure == nullptr) structure = structure_.get();
+  if (structure->columns() != structure_->columns() || structure->global_cells() != structure_->global_cells()) {
+    throw std::invalid_argument("[Decoder] the structure has " + std::to_string(structure->columns()) +
+                                " columns and " + std::to_string(structure->global_cells()) +
+                                " global cells, the weights are for others");
+  }
   const std::size_t groups = rows.groups();
   const float* values = rows.values.empty() ? nullptr : rows.values.data();
   std::vector<std::vector<std::int32_t>> found(groups);
   parallel_for((groups + kShardSentences - 1) / kShardSentences, threads, [&](std::size_t shard) {
-    const auto solver = structure_->solver(global_);
+    const auto solver = structure->solver(global_);
     std::vector<double> scores;
     for (std::size_t g = shard * kShardSentences; g < std::min(groups, (shard + 1) * kShardSentences); ++g) {
       const auto first = static_cast<std::size_t>(rows.group_ptr[g]);

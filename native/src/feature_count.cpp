@@ -24,12 +24,23 @@ struct ViewValues {
   std::vector<std::size_t> ptr{0};
   std::vector<Id> values;
   Id begin = kNone, end = kNone;  // what stands before and after the sentence; kNone: nothing
+
+  std::span<const Id> of(Id word) const { return {values.data() + ptr[word], ptr[word + 1] - ptr[word]}; }
 };
 
 // How often each word of a column is read at an offset, and where first. Words are followed by <s> and </s>.
 struct Reads {
   std::vector<Id> counts, first_row;
   std::vector<Id> order;  // words in order of first_row
+};
+
+// Where a single atom reads: the rows of a part, a column, an offset.
+struct Place {
+  Part part;
+  std::uint32_t index;
+  std::uint32_t column;
+  std::int32_t offset;
+  auto operator<=>(const Place&) const = default;
 };
 
 // The features of one template in order of first occurrence.
@@ -49,15 +60,22 @@ class Counting {
   void intern_columns();
   void evaluate_views();
   void count_reads();
-  Reads reads_at(std::uint32_t column, std::int32_t offset) const;
+  Place place_of(const Template& t) const;
+  Reads reads_at(const Place& place) const;
+  bool spans(const Template& t) const { return sites_ == Sites::segments && t.part == Part::span; }
   void count_template(const Template& t, Candidates& out) const;
   void count_single(const Template& t, Candidates& out) const;
   void count_joint(const Template& t, Candidates& out) const;
   void count_own(const Template& t, Candidates& out) const;
 
-  // Calls body(row, first token, tokens, position in the sentence) for every row in order.
+  // Calls body(row, first token, tokens, position in the sentence) for every row of a part in order. Where the sites are
+  // tokens or gaps, there is one part, the inside.
   template <class Body>
-  void each_row(const Body& body) const {
+  void each_row(Part part, std::int32_t index, const Body& body) const {
+    if (sites_ == Sites::segments) {
+      each_segment_row(part, index, body);
+      return;
+    }
     Id row = 0;
     for (std::size_t s = 0; s < input_.sentences(); ++s) {
       const std::size_t first = static_cast<std::size_t>(input_.sentence_ptr[s]);
@@ -67,6 +85,22 @@ class Counting {
     }
   }
 
+  template <class Body>
+  void each_segment_row(Part part, std::int32_t index, const Body& body) const {
+    for (std::size_t s = 0; s < input_.sentences(); ++s) {
+      const Lattice lattice = (*input_.lattices)[s];
+      const auto first = static_cast<std::size_t>(input_.sentence_ptr[s]);
+      const std::int64_t base = input_.lattices->row_base(s);
+      for (std::int32_t i = 0; i < lattice.tokens; ++i) {
+        const std::int32_t row = lattice.row(part, index, i);
+        if (row >= 0) body(static_cast<Id>(base + row), first, lattice.tokens, i);
+      }
+    }
+  }
+
+  void count_span(const Template& t, Candidates& out) const;
+  std::span<const Id> values_of(const Atom& atom, std::size_t first, std::int64_t n, std::int64_t i) const;
+
   const Program& program_;
   const TokenInput& input_;
   const Sites sites_;
@@ -74,7 +108,7 @@ class Counting {
   std::vector<Words> words_;       // by column
   std::vector<ViewValues> views_;  // by view
   Words own_;
-  std::map<std::pair<std::uint32_t, std::int32_t>, Reads> reads_;  // by column and offset, for single atoms
+  std::map<Place, Reads> reads_;  // for single atoms
 };
 
 void Counting::intern_columns() {
@@ -90,9 +124,21 @@ void Counting::intern_columns() {
 
 void Counting::evaluate_views() {
   views_.resize(program_.views.size());
+  std::int32_t longest = 0;
+  for (std::size_t s = 0; sites_ == Sites::segments && s < input_.sentences(); ++s) {
+    const Lattice lattice = (*input_.lattices)[s];
+    for (std::int32_t i = 0; i < lattice.tokens; ++i) longest = std::max(longest, lattice.longest_from(i));
+  }
   parallel_for(views_.size(), threads_, [&](std::size_t v) {
     const View& view = program_.views[v];
     ViewValues& out = views_[v];
+    if (view.size()) {
+      for (std::int32_t size = 1; size <= longest; ++size) {
+        out.values.push_back(out.pool.insert(std::to_string(size)));
+        out.ptr.push_back(out.values.size());
+      }
+      return;
+    }
     Transformer transform(program_.resources);
     const StringPool& words = words_[view.column].distinct;
     for (Id w = 0; w < words.size(); ++w) {
@@ -107,14 +153,21 @@ void Counting::evaluate_views() {
   });
 }
 
-Reads Counting::reads_at(std::uint32_t column, std::int32_t offset) const {
-  const Words& words = words_[column];
+Place Counting::place_of(const Template& t) const {
+  const bool segments = sites_ == Sites::segments;
+  return {segments ? t.part : Part::inside, segments ? t.index : 0, program_.views[t.atoms[0].view].column,
+          t.atoms[0].offset};
+}
+
+Reads Counting::reads_at(const Place& place) const {
+  const Words& words = words_[place.column];
   const Id begin = static_cast<Id>(words.distinct.size());
   Reads reads;
   reads.counts.assign(begin + 2, 0);
   reads.first_row.assign(begin + 2, 0);
-  each_row([&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
-    const std::int64_t at = i + offset;
+  each_row(place.part, static_cast<std::int32_t>(place.index),
+           [&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
+    const std::int64_t at = i + place.offset;
     const Id word = at < 0 ? begin : at >= n ? begin + 1 : words.ids[first + static_cast<std::size_t>(at)];
     if (reads.counts[word]++ == 0) {
       reads.first_row[word] = row;
@@ -126,21 +179,19 @@ Reads Counting::reads_at(std::uint32_t column, std::int32_t offset) const {
 
 void Counting::count_reads() {
   for (const Template& t : program_.templates) {
-    if (t.kind == TemplateKind::conjunction && t.single())
-      reads_[{program_.views[t.atoms[0].view].column, t.atoms[0].offset}];
+    if (t.kind == TemplateKind::conjunction && t.single() && !spans(t)) reads_[place_of(t)];
   }
-  std::vector<std::pair<const std::pair<std::uint32_t, std::int32_t>, Reads>*> entries;
+  std::vector<std::pair<const Place, Reads>*> entries;
   for (auto& entry : reads_) entries.push_back(&entry);
-  parallel_for(entries.size(), threads_, [&](std::size_t i) {
-    entries[i]->second = reads_at(entries[i]->first.first, entries[i]->first.second);
-  });
+  parallel_for(entries.size(), threads_,
+               [&](std::size_t i) { entries[i]->second = reads_at(entries[i]->first); });
 }
 
 // A word that is read k times brings each of its values k times: no need to visit the tokens again.
 void Counting::count_single(const Template& t, Candidates& out) const {
   const Atom atom = t.atoms[0];
   const ViewValues& view = views_[atom.view];
-  const Reads& reads = reads_.at({program_.views[atom.view].column, atom.offset});
+  const Reads& reads = reads_.at(place_of(t));
   const std::size_t words = view.ptr.size() - 1;
   std::vector<Id> local(view.pool.size(), kNone);  // value -> place among the candidates
   const auto add = [&](Id value, Id word) {
@@ -164,7 +215,7 @@ void Counting::count_single(const Template& t, Candidates& out) const {
 void Counting::count_own(const Template& t, Candidates& out) const {
   if (input_.own_ptr.empty()) return;
   std::vector<Id> local(own_.distinct.size(), kNone);
-  each_row([&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
+  each_row(t.part, static_cast<std::int32_t>(t.index), [&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
     const std::int64_t at = i + t.atoms[0].offset;
     if (at < 0 || at >= n) return;
     const std::size_t token = first + static_cast<std::size_t>(at);
@@ -186,7 +237,7 @@ void Counting::count_own(const Template& t, Candidates& out) const {
 class JointCounter {
  public:
   JointCounter(const Template& t, Candidates& out)
-      : bag_(t.kind == TemplateKind::bag), arity_(t.atoms.size()), verify_(bag_ || arity_ > 2), out_(out) {}
+      : counted_(t.counted()), arity_(t.atoms.size()), verify_(counted_ || arity_ > 2), out_(out) {}
 
   void add(std::span<const Id> key, Id row) {
     const std::uint64_t tag = FeatureTable::tag(key);
@@ -216,13 +267,13 @@ class JointCounter {
   void count(std::span<const Id> key, std::uint64_t tag, Id row) {
     Id found = slots_.find(tag, [&](Id id) {
       if (!verify_) return true;
-      const std::size_t length = bag_ ? out_.keys[starts_[id] - 1] : arity_;
+      const std::size_t length = counted_ ? out_.keys[starts_[id] - 1] : arity_;
       return std::ranges::equal(key, std::span(out_.keys.data() + starts_[id], length));
     });
     if (found == kNone) {
       found = static_cast<Id>(out_.counts.size());
       slots_.insert(tag, found);
-      if (bag_) out_.keys.push_back(static_cast<Id>(key.size()));
+      if (counted_) out_.keys.push_back(static_cast<Id>(key.size()));
       if (verify_) starts_.push_back(out_.keys.size());
       out_.keys.insert(out_.keys.end(), key.begin(), key.end());
       out_.counts.push_back(0);
@@ -231,7 +282,7 @@ class JointCounter {
     ++out_.counts[found];
   }
 
-  const bool bag_;
+  const bool counted_;
   const std::size_t arity_;
   const bool verify_;  // whether tags are not the keys themselves
   Candidates& out_;
@@ -241,20 +292,21 @@ class JointCounter {
   std::vector<Id> keys_;
 };
 
+// The values that an atom reads from position i of a sentence.
+std::span<const Id> Counting::values_of(const Atom& atom, std::size_t first, std::int64_t n, std::int64_t i) const {
+  const ViewValues& view = views_[atom.view];
+  const std::int64_t at = i + atom.offset;
+  if (at < 0) return {&view.begin, view.begin == kNone ? std::size_t{0} : 1};
+  if (at >= n) return {&view.end, view.end == kNone ? std::size_t{0} : 1};
+  const Id word = words_[program_.views[atom.view].column].ids[first + static_cast<std::size_t>(at)];
+  return view.of(word);
+}
+
 void Counting::count_joint(const Template& t, Candidates& out) const {
   JointCounter counter(t, out);
-  // values_of(atom, position): the values that the atom reads
-  const auto values_of = [&](const Atom& atom, std::size_t first, std::int64_t n, std::int64_t i) {
-    const ViewValues& view = views_[atom.view];
-    const std::int64_t at = i + atom.offset;
-    if (at < 0) return std::span(&view.begin, view.begin == kNone ? 0 : 1);
-    if (at >= n) return std::span(&view.end, view.end == kNone ? 0 : 1);
-    const Id word = words_[program_.views[atom.view].column].ids[first + static_cast<std::size_t>(at)];
-    return std::span<const Id>(view.values.data() + view.ptr[word], view.ptr[word + 1] - view.ptr[word]);
-  };
   std::vector<Id> key;
   std::vector<std::span<const Id>> values(t.atoms.size());
-  each_row([&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
+  each_row(t.part, static_cast<std::int32_t>(t.index), [&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
     key.clear();
     if (t.kind == TemplateKind::bag) {
       for (const Atom& atom : t.atoms) {
@@ -272,13 +324,51 @@ void Counting::count_joint(const Template& t, Candidates& out) const {
   counter.flush();
 }
 
+void Counting::count_span(const Template& t, Candidates& out) const {
+  JointCounter counter(t, out);
+  std::vector<Id> key;
+  std::vector<std::span<const Id>> values(t.atoms.size());
+  for (std::size_t s = 0; s < input_.sentences(); ++s) {
+    const Lattice lattice = (*input_.lattices)[s];
+    const auto first = static_cast<std::size_t>(input_.sentence_ptr[s]);
+    for (std::int32_t i = 0; i < lattice.tokens; ++i) {
+      for (std::int32_t segment = lattice.first_segment(i); segment < lattice.first_segment(i + 1); ++segment) {
+        const std::int32_t j = lattice.end_of(segment);
+        const auto row = static_cast<Id>(input_.lattices->row_base(s) + lattice.span(segment));
+        key.clear();
+        if (t.kind == TemplateKind::sequence) {
+          for (std::int32_t at = i; at < j; ++at) {
+            const auto some = values_of(t.atoms[0], first, lattice.tokens, at);
+            if (!some.empty()) key.push_back(some[0]);
+          }
+          if (key.size() == static_cast<std::size_t>(j - i)) counter.add(key, row);
+          continue;
+        }
+        for (std::size_t a = 0; a < t.atoms.size(); ++a) {
+          const Atom& atom = t.atoms[a];
+          values[a] = program_.views[atom.view].size()
+                          ? views_[atom.view].of(static_cast<Id>(j - i - 1))
+                          : values_of(atom, first, lattice.tokens, atom.from_last ? j - 1 : i);
+        }
+        each_combination(values, key, [&] { counter.add(key, row); });
+      }
+    }
+  }
+  counter.flush();
+}
+
 void Counting::count_template(const Template& t, Candidates& out) const {
   if (t.kind == TemplateKind::bias) {
-    const std::size_t rows = input_.rows(sites_);
+    Id rows = 0, first_row = 0;
+    each_row(t.part, static_cast<std::int32_t>(t.index), [&](Id row, auto&&...) {
+      if (rows++ == 0) first_row = row;
+    });
     if (rows > 0) {
-      out.counts.push_back(static_cast<Id>(rows));
-      out.first_row.push_back(0);
+      out.counts.push_back(rows);
+      out.first_row.push_back(first_row);
     }
+  } else if (spans(t)) {
+    count_span(t, out);
   } else if (t.kind == TemplateKind::own) {
     count_own(t, out);
   } else if (t.single()) {
@@ -320,7 +410,7 @@ FeatureTable Counting::table(std::shared_ptr<const Program> program) {
       const Id count = candidates[t].counts[i];
       if (count >= form.min_count) items.push_back({t, count, candidates[t].first_row[i], key});
       most = std::max(most, count);
-      key += form.kind == TemplateKind::bag ? candidates[t].keys[key] + std::size_t{1} : form.atoms.size();
+      key += form.counted() ? candidates[t].keys[key] + std::size_t{1} : form.atoms.size();
     }
   }
   stable_sort_by(items, input_.rows(sites_), [](const Item& item) { return item.first_row; });
@@ -332,7 +422,7 @@ FeatureTable Counting::table(std::shared_ptr<const Program> program) {
   for (const Item& item : items) {
     const Template& form = program_.templates[item.index];
     const Id* from = candidates[item.index].keys.data() + item.key;
-    const std::size_t length = form.kind == TemplateKind::bag ? *from + std::size_t{1} : form.atoms.size();
+    const std::size_t length = form.counted() ? *from + std::size_t{1} : form.atoms.size();
     template_of.push_back(item.index);
     keys.insert(keys.end(), from, from + length);
   }
@@ -347,7 +437,7 @@ FeatureTable Counting::table(std::shared_ptr<const Program> program) {
 
 FeatureTable count_features(std::shared_ptr<const Program> program, const TokenInput& input, Sites sites, int threads) {
   program->check();
-  input.check(*program);
+  input.check(*program, sites);
   return Counting(*program, input, sites, threads).table(program);
 }
 

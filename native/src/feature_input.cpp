@@ -12,7 +12,7 @@ void require(bool holds, const std::string& message) {
 
 }  // namespace
 
-void TokenInput::check(const Program& program) const {
+void TokenInput::check(const Program& program, Sites sites) const {
   require(!sentence_ptr.empty() && sentence_ptr.front() == 0 && std::ranges::is_sorted(sentence_ptr),
           "sentence pointers must start at 0 and ascend");
   require(rows(Sites::gaps) < kNone, "more than 4294967294 tokens and sentences");
@@ -25,6 +25,18 @@ void TokenInput::check(const Program& program) const {
                           : own_ptr.size() == tokens() + 1 && own_ptr.front() == 0 && std::ranges::is_sorted(own_ptr) &&
                                 own_ptr.back() == static_cast<std::int64_t>(own_names.size()),
           "own features do not fit the tokens");
+  if (sites == Sites::segments) {
+    require(lattices != nullptr, "segments need lattices");
+    require(lattices->layout() == program.layout(), "the lattices have other rows than the templates");
+    require(lattices->size() == sentences(), std::to_string(lattices->size()) + " lattices for " +
+                                                 std::to_string(sentences()) + " sentences");
+    for (std::size_t s = 0; s < sentences(); ++s)
+      require(static_cast<std::size_t>((*lattices)[s].tokens) == length(s),
+              "the lattice of sentence " + std::to_string(s) + " is for another number of tokens");
+    require(lattices->rows() < kNone, "more than 4294967294 rows");
+  } else {
+    require(lattices == nullptr, "only segments have lattices");
+  }
   require(own_values.empty() || own_values.size() == own_names.size(), "own values do not fit the own features");
 }
 

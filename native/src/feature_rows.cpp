@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <stdexcept>
+#include <tuple>
 
 #include "spanloom/parallel.hpp"
 
@@ -74,44 +76,95 @@ std::uint32_t FeatureRows::view_slot(std::uint32_t view, bool bag) {
   return static_cast<std::uint32_t>(slots.size() - 1);
 }
 
+// The columns of one sentence, so that reading beyond its ends needs no test.
+struct FeatureRows::Padded {
+  const TokenInput* input = nullptr;
+  std::size_t first = 0;  // its first token
+  std::int64_t tokens = 0;
+  std::vector<const WordEntry*> at;  // by column: the entry of token 0
+};
+
+std::size_t FeatureRows::plan_of(const Template& t) const {
+  if (sites_ != Sites::segments) return 0;
+  switch (t.part) {
+    case Part::left:
+      return 3 + t.index;
+    case Part::right:
+      return 2 + table_->program().layout().left + t.index;
+    case Part::span:
+      return 3;
+    default:
+      return static_cast<std::size_t>(t.part);
+  }
+}
+
 void FeatureRows::plan() {
   const Program& program = table_->program();
+  const SegmentLayout layout = program.layout();
+  plans_.resize(sites_ == Sites::segments ? std::size_t{2} + layout.left + layout.right : 1);
   for (std::uint32_t c = 0; c < layouts_.size(); ++c) layouts_[c].column = c;
-  std::map<std::pair<std::uint32_t, std::int32_t>, std::size_t> bundle_of;
+  sizes_.resize(program.views.size());
+  for (std::uint32_t v = 0; v < program.views.size(); ++v) {
+    if (!program.views[v].size()) continue;
+    const StringPool& pool = table_->pools()[v];
+    for (std::uint32_t value = 0; value < pool.size(); ++value) {
+      std::size_t size = 0;
+      for (const char digit : pool[value]) {
+        if (digit < '0' || digit > '9' || size > 100000000) throw std::invalid_argument("a size is not a number");
+        size = 10 * size + static_cast<std::size_t>(digit - '0');
+      }
+      if (size >= sizes_[v].size()) sizes_[v].resize(size + 1, kNone);
+      sizes_[v][size] = value;
+    }
+  }
+  std::map<std::tuple<std::size_t, std::uint32_t, std::int32_t>, std::size_t> bundle_of;
   for (std::uint32_t index = 0; index < program.templates.size(); ++index) {
     const Template& t = program.templates[index];
+    Plan& plan = plans_[plan_of(t)];
     for (const Atom& atom : t.atoms) pad_ = std::max<std::int64_t>(pad_, std::abs(atom.offset));
     if (t.kind == TemplateKind::bias) {
       const std::uint32_t id = table_->find(index, {});
-      if (id != kNone) bias_.push_back(id);
+      if (id != kNone) plan.bias.push_back(id);
     } else if (t.kind == TemplateKind::own) {
-      own_.push_back({index, t.atoms[0].offset});
-    } else if (t.single()) {
+      plan.own.push_back({index, t.atoms[0].offset});
+      own_ = true;
+    } else if (t.single() && !(sites_ == Sites::segments && t.part == Part::span)) {
       const std::uint32_t column = program.views[t.atoms[0].view].column;
-      const auto [place, fresh] = bundle_of.try_emplace({column, t.atoms[0].offset}, bundles_.size());
+      const auto [place, fresh] = bundle_of.try_emplace({plan_of(t), column, t.atoms[0].offset}, plan.bundles.size());
       auto& slots = layouts_[column].slots;
       if (fresh) {
-        bundles_.push_back({column, t.atoms[0].offset, static_cast<std::uint32_t>(slots.size())});
+        plan.bundles.push_back({column, t.atoms[0].offset, static_cast<std::uint32_t>(slots.size())});
         slots.emplace_back();
       }
-      slots[bundles_[place->second].slot].templates.push_back(index);
+      slots[plan.bundles[place->second].slot].templates.push_back(index);
     } else {
-      Joint joint{index, t.kind == TemplateKind::bag, {}};
-      for (const Atom& atom : t.atoms)
-        joint.atoms.push_back({program.views[atom.view].column, atom.offset, view_slot(atom.view, joint.bag)});
-      joints_.push_back(std::move(joint));
+      Joint joint{index, t.kind, {}};
+      for (const Atom& atom : t.atoms) {
+        const View& view = program.views[atom.view];
+        const std::uint32_t slot = view.size() ? atom.view : view_slot(atom.view, t.kind == TemplateKind::bag);
+        joint.atoms.push_back({view.column, atom.offset, slot, atom.from_last});
+      }
+      plan.joints.push_back(std::move(joint));
     }
   }
 }
 
-void FeatureRows::append_joint(const std::vector<const WordEntry*>& at, std::int64_t row, Chunk& chunk) const {
+void FeatureRows::append_joints(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to,
+                                Chunk& chunk) const {
   chunk.pending.clear();
   chunk.keys.clear();
   auto& key = chunk.key;
-  for (const Joint& joint : joints_) {
-    const auto values = [&](const Read& atom) {
-      const WordEntry entry = at[atom.column][row + atom.offset];
-      return std::span(entry + entry[atom.slot], entry[atom.slot + 1] - entry[atom.slot]);
+  for (const Joint& joint : plan.joints) {
+    const auto values_at = [&](const Read& atom, std::int64_t position) -> std::span<const std::uint32_t> {
+      const WordEntry entry = sentence.at[atom.column][position];
+      return {entry + entry[atom.slot], entry[atom.slot + 1] - entry[atom.slot]};
+    };
+    const auto values = [&](const Read& atom) -> std::span<const std::uint32_t> {
+      if (atom.column != View::kSize) return values_at(atom, (atom.from_last ? to : from) + atom.offset);
+      const auto size = static_cast<std::size_t>(to - from + 1);
+      const auto& known = sizes_[atom.slot];
+      if (size >= known.size() || known[size] == kNone) return {};
+      return {&known[size], 1};
     };
     const auto ask = [&] {
       const std::uint64_t tag = FeatureTable::tag(key);
@@ -120,7 +173,16 @@ void FeatureRows::append_joint(const std::vector<const WordEntry*>& at, std::int
       chunk.keys.insert(chunk.keys.end(), key.begin(), key.end());
     };
     key.clear();
-    if (joint.bag) {
+    if (joint.kind == TemplateKind::sequence) {
+      for (std::int64_t position = from; position <= to; ++position) {
+        const auto some = values_at(joint.atoms[0], position);
+        if (some.empty()) break;
+        key.push_back(some[0]);
+      }
+      if (key.size() == static_cast<std::size_t>(to - from + 1)) ask();
+      continue;
+    }
+    if (joint.kind == TemplateKind::bag) {
       for (const Read& atom : joint.atoms) {
         const auto some = values(atom);
         key.insert(key.end(), some.begin(), some.end());
@@ -140,59 +202,92 @@ void FeatureRows::append_joint(const std::vector<const WordEntry*>& at, std::int
   }
   const std::uint32_t* values = chunk.keys.data();
   for (const Pending& p : chunk.pending) {
-    const std::uint32_t id = table_->find(p.index, {values, p.length}, p.tag);
+    const std::uint32_t id =
+        p.length == 1 ? table_->find(p.index, {values, 1}) : table_->find(p.index, {values, p.length}, p.tag);
     if (id != kNone) chunk.ids.push_back(id);
     values += p.length;
   }
 }
 
-void FeatureRows::fill(const TokenInput& input, const std::vector<Entries>& words, Chunk& chunk) const {
-  const Program& program = table_->program();
-  const StringPool& own_pool = table_->pools().back();
-  const bool real = !input.own_values.empty() && !own_.empty();
-  // Entries of one sentence with what stands before and after it, so that reading beyond needs no test.
-  std::vector<std::vector<WordEntry>> padded(program.columns);
-  std::vector<const WordEntry*> at(program.columns);
-  for (std::size_t s = chunk.first; s < chunk.last; ++s) {
-    const auto first = static_cast<std::size_t>(input.sentence_ptr[s]);
-    const auto n = static_cast<std::int64_t>(input.length(s));
-    for (std::size_t c = 0; c < program.columns; ++c) {
-      auto& row = padded[c];
-      row.assign(static_cast<std::size_t>(pad_), caches_[c]->begin());
-      row.insert(row.end(), words[c].begin() + first, words[c].begin() + first + n);
-      row.insert(row.end(), static_cast<std::size_t>(pad_) + 1, caches_[c]->end());
-      at[c] = row.data() + pad_;
+void FeatureRows::append_row(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to,
+                             Chunk& chunk) const {
+  const TokenInput& input = *sentence.input;
+  const bool real = !input.own_values.empty() && own_;
+  const std::size_t before = chunk.ids.size();
+  for (const std::uint32_t id : plan.bias) chunk.ids.push_back(id);
+  for (const Read& bundle : plan.bundles) {
+    const WordEntry entry = sentence.at[bundle.column][from + bundle.offset];
+    chunk.ids.append(entry + entry[bundle.slot], entry[bundle.slot + 1] - entry[bundle.slot]);
+  }
+  append_joints(plan, sentence, from, to, chunk);
+  if (real) chunk.values.resize(chunk.ids.size(), 1.0f);
+  for (const Own& own : plan.own) {
+    const std::int64_t j = from + own.offset;
+    if (j < 0 || j >= sentence.tokens || input.own_ptr.empty()) continue;
+    const std::size_t token = sentence.first + static_cast<std::size_t>(j);
+    for (auto k = static_cast<std::size_t>(input.own_ptr[token]);
+         k < static_cast<std::size_t>(input.own_ptr[token + 1]); ++k) {
+      const std::uint32_t value = table_->pools().back().find(input.own_names[k]);
+      const std::uint32_t id = value == kNone ? kNone : table_->find(own.index, {&value, 1});
+      if (id == kNone) continue;
+      chunk.ids.push_back(id);
+      if (real) chunk.values.push_back(input.own_values[k]);
     }
-    const std::int64_t rows = n + (sites_ == Sites::gaps ? 1 : 0);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const std::size_t before = chunk.ids.size();
-      for (const std::uint32_t id : bias_) chunk.ids.push_back(id);
-      for (const Read& bundle : bundles_) {
-        const WordEntry entry = at[bundle.column][i + bundle.offset];
-        chunk.ids.append(entry + entry[bundle.slot], entry[bundle.slot + 1] - entry[bundle.slot]);
-      }
-      append_joint(at, i, chunk);
-      if (real) chunk.values.resize(chunk.ids.size(), 1.0f);
-      for (const Own& own : own_) {
-        const std::int64_t j = i + own.offset;
-        if (j < 0 || j >= n || input.own_ptr.empty()) continue;
-        const std::size_t token = first + static_cast<std::size_t>(j);
-        for (auto k = static_cast<std::size_t>(input.own_ptr[token]);
-             k < static_cast<std::size_t>(input.own_ptr[token + 1]); ++k) {
-          const std::uint32_t value = own_pool.find(input.own_names[k]);
-          const std::uint32_t id = value == kNone ? kNone : table_->find(own.index, {&value, 1});
-          if (id == kNone) continue;
-          chunk.ids.push_back(id);
-          if (real) chunk.values.push_back(input.own_values[k]);
-        }
-      }
-      chunk.row_sizes.push_back(static_cast<std::uint32_t>(chunk.ids.size() - before));
+  }
+  chunk.row_sizes.push_back(static_cast<std::uint32_t>(chunk.ids.size() - before));
+}
+
+// Rows in the order of SegmentLayout.
+void FeatureRows::fill_segments(const Lattice& lattice, const Padded& sentence, Chunk& chunk) const {
+  const std::int32_t n = lattice.tokens;
+  const auto plan_at = [&](Part part) -> const Plan& { return plans_[static_cast<std::size_t>(part)]; };
+  for (std::int32_t i = 0; i < n; ++i) append_row(plan_at(Part::first), sentence, i, i, chunk);
+  for (std::int32_t i = 0; i < n; ++i) append_row(plan_at(Part::last), sentence, i, i, chunk);
+  for (std::int32_t i = 0; lattice.layout.inside && i < n; ++i)
+    append_row(plan_at(Part::inside), sentence, i, i, chunk);
+  const auto append_indexed = [&](const std::int32_t* rows, std::size_t first_plan) {
+    for (std::int32_t i = 0; i < n; ++i) {
+      const auto count = static_cast<std::size_t>(rows[i + 1] - rows[i]);
+      for (std::size_t k = 0; k < count; ++k) append_row(plans_[first_plan + k], sentence, i, i, chunk);
+    }
+  };
+  append_indexed(lattice.left_row, 4);
+  append_indexed(lattice.right_row, std::size_t{3} + lattice.layout.left);
+  for (std::int32_t i = 0; i < n; ++i) {
+    for (std::int32_t s = lattice.first_segment(i); s < lattice.first_segment(i + 1); ++s) {
+      append_row(plans_[3], sentence, i, lattice.end_of(s) - 1, chunk);
     }
   }
 }
 
+void FeatureRows::fill(const TokenInput& input, const std::vector<Entries>& words, Chunk& chunk) const {
+  const std::size_t columns = table_->program().columns;
+  std::vector<std::vector<WordEntry>> padded(columns);
+  Padded sentence;
+  sentence.input = &input;
+  sentence.at.resize(columns);
+  for (std::size_t s = chunk.first; s < chunk.last; ++s) {
+    sentence.first = static_cast<std::size_t>(input.sentence_ptr[s]);
+    sentence.tokens = static_cast<std::int64_t>(input.length(s));
+    for (std::size_t c = 0; c < columns; ++c) {
+      auto& row = padded[c];
+      const auto first = words[c].begin() + static_cast<std::ptrdiff_t>(sentence.first);
+      row.assign(static_cast<std::size_t>(pad_), caches_[c]->begin());
+      row.insert(row.end(), first, first + sentence.tokens);
+      row.insert(row.end(), static_cast<std::size_t>(pad_) + 1, caches_[c]->end());
+      sentence.at[c] = row.data() + pad_;
+    }
+    if (sites_ == Sites::segments) {
+      fill_segments((*input.lattices)[s], sentence, chunk);
+      continue;
+    }
+    const std::int64_t rows = sentence.tokens + (sites_ == Sites::gaps ? 1 : 0);
+    for (std::int64_t i = 0; i < rows; ++i) append_row(plans_[0], sentence, i, i, chunk);
+  }
+}
+
 SparseRows FeatureRows::rows(const TokenInput& input, int threads) const {
-  input.check(table_->program());
+  input.check(table_->program(), sites_);
   std::vector<std::shared_ptr<WordArena>> hold;
   std::vector<Entries> words;
   for (std::size_t c = 0; c < caches_.size(); ++c) words.push_back(caches_[c]->find(input.columns[c], threads, hold));
@@ -227,7 +322,9 @@ SparseRows FeatureRows::rows(const TokenInput& input, int threads) const {
     for (const std::uint32_t size : chunk.row_sizes) out.row_ptr.push_back(out.row_ptr.back() + size);
   }
   for (std::size_t s = 0; s < input.sentences(); ++s) {
-    const auto rows = static_cast<std::int64_t>(input.length(s)) + (sites_ == Sites::gaps ? 1 : 0);
+    const std::int64_t rows = sites_ == Sites::segments
+                                  ? (*input.lattices)[s].rows()
+                                  : static_cast<std::int64_t>(input.length(s)) + (sites_ == Sites::gaps ? 1 : 0);
     out.group_ptr.push_back(out.group_ptr.back() + rows);
   }
   return out;

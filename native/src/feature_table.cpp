@@ -13,7 +13,7 @@ namespace {
 // Where the values of the feature at `at` in the stream start and end; `at` moves behind them.
 std::pair<std::size_t, std::size_t> next_key(const Template& t, const KeyStream& keys, std::size_t& at) {
   std::size_t length = t.atoms.size();
-  if (t.kind == TemplateKind::bag) {
+  if (t.counted()) {
     if (at >= keys.size()) bad("the keys end within a feature");
     length = keys[at++];
   }
@@ -72,7 +72,7 @@ FeatureTable::FeatureTable(std::shared_ptr<const Program> program, std::vector<S
       lookups_[i].dense.assign(values, kNone);
     else
       lookups_[i].slots.reserve(features_of[i]);
-    lookups_[i].verify = templates[i].kind == TemplateKind::bag || templates[i].atoms.size() > 2;
+    lookups_[i].verify = templates[i].counted() || templates[i].atoms.size() > 2;
   }
   for (std::uint32_t f = 0; f < template_of_.size(); ++f) {
     const std::uint32_t index = template_of_[f];
@@ -90,7 +90,7 @@ KeyStream FeatureTable::key_stream() const {
   keys.reserve(values_.size());
   for (std::uint32_t f = 0; f < size(); ++f) {
     const auto values = key(f);
-    if (program_->templates[template_of_[f]].kind == TemplateKind::bag)
+    if (program_->templates[template_of_[f]].counted())
       keys.push_back(static_cast<std::uint32_t>(values.size()));
     keys.insert(keys.end(), values.begin(), values.end());
   }
@@ -105,8 +105,9 @@ std::string FeatureTable::name(std::uint32_t feature) const {
   std::string text;
   if (t.kind == TemplateKind::bias) return t.labels[0];
   if (t.kind == TemplateKind::bag) text = t.labels[0] + "={";
+  if (t.kind == TemplateKind::sequence) text = t.labels[0] + "=";
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (t.kind == TemplateKind::bag)
+    if (t.counted())
       text.append(i == 0 ? "" : " ");
     else
       text.append(i == 0 ? "" : " & ").append(t.labels[i]).append("=");
@@ -124,7 +125,7 @@ FeatureTable FeatureTable::keep(std::span<const std::uint32_t> features) const {
       throw std::out_of_range("feature " + std::to_string(f) + " of " + std::to_string(size()) + " does not exist");
     const auto values = key(f);
     template_of.push_back(template_of_[f]);
-    if (program_->templates[template_of_[f]].kind == TemplateKind::bag)
+    if (program_->templates[template_of_[f]].counted())
       keys.push_back(static_cast<std::uint32_t>(values.size()));
     keys.insert(keys.end(), values.begin(), values.end());
   }

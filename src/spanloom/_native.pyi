@@ -81,6 +81,48 @@ class Graph:
     def sample(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, seed: int) -> list:
         """Draw n structures from exp(score) / Z."""
 
+def valid_spans(heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, single: bool) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """Start, end, start, end … of the spans that a tree allows."""
+
+class Lattices:
+    """
+    The candidate segments of sentences, and which rows of features each reads.
+    """
+
+    @staticmethod
+    def up_to(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, layout: tuple[int, int, bool]) -> Lattices:
+        """All segments of at most `longest` tokens."""
+
+    @staticmethod
+    def guided(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, single: bool, layout: tuple[int, int, bool]) -> Lattices:
+        """The spans that the sentences' trees allow."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def segments(self) -> int:
+        """Number of candidate segments of all sentences."""
+
+    @property
+    def tokens(self) -> int: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def layout(self) -> tuple[int, int, bool]: ...
+
+    def spans(self, sentence: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Start, end, start, end … of a sentence's candidate segments."""
+
+    def rows_of(self, sentence: int, start: int, end: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The rows that a segment reads, from 0 within its sentence."""
+
+    def encode(self, sentence: int, starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """
+        The cells of the path through these segments in reading order, single words of column 0 between them.
+        """
+
 class Structure:
     """How the cells of a sentence go together, whatever their scores."""
 
@@ -96,18 +138,23 @@ class Structure:
     def graph(self, sites: int, number: int = 0) -> Graph:
         """The structure for this many sites as an explicit graph."""
 
-    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> tuple:
         """
         Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence.
         """
 
-    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> tuple:
         """Return (score, site cells) of the best structure of one sentence."""
 
 class ChainStructure(Structure):
     """A linear chain with one label per site."""
 
     def __init__(self, labels: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class SegmentStructure(Structure):
+    """Segmentations along the lattices of sentences."""
+
+    def __init__(self, columns: int, lattices: Lattices) -> None: ...
 
 class GraphStructure(Structure):
     """A graph for each number of sites."""
@@ -125,7 +172,7 @@ class Decoder:
 
     def __init__(self, structure: Structure, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], global_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def best(self, rows: SparseRows, threads: int = 0) -> tuple:
+    def best(self, rows: SparseRows, threads: int = 0, structure: Structure | None = None) -> tuple:
         """Return (ptr, cells): the site cells of each sentence's best structure."""
 
     def scores(self, rows: SparseRows, threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -213,7 +260,13 @@ def flag_names() -> list[str]:
 class FeatureProgram:
     """Views and templates, compiled."""
 
-    def __init__(self, columns: int, views: Sequence[tuple[int, Sequence[tuple[str, Sequence[int]]]]], templates: Sequence[tuple[str, Sequence[tuple[int, int]], int, Sequence[str]]], resources: Sequence[Sequence[tuple[str, Sequence[str]]]]) -> None: ...
+    def __init__(self, columns: int, views: Sequence[tuple[int, Sequence[tuple[str, Sequence[int]]]]], templates: Sequence[tuple[str, Sequence[tuple[int, int, bool]], int, Sequence[str], tuple[str, int]]], resources: Sequence[Sequence[tuple[str, Sequence[str]]]]) -> None: ...
+
+    @property
+    def layout(self) -> tuple[int, int, bool]:
+        """
+        Which rows segments need: tokens counted from the left, from the right, and whether each by itself.
+        """
 
     def values(self, view: int, text: str) -> list[str]:
         """What a view makes of one string."""
@@ -222,12 +275,12 @@ class FeatureRows:
     """A frozen feature table and the loop that fills rows from it."""
 
     @staticmethod
-    def fit(program: FeatureProgram, sites: str, names: Sequence[str], columns: object, own: object | None, threads: int) -> tuple[FeatureRows, SparseRows]: ...
+    def fit(program: FeatureProgram, sites: str, names: Sequence[str], columns: object, own: object | None, threads: int, lattices: Lattices | None = None) -> tuple[FeatureRows, SparseRows]: ...
 
     @staticmethod
     def from_state(program: FeatureProgram, sites: str, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], template_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows: ...
 
-    def rows(self, names: Sequence[str], columns: object, own: object | None, threads: int) -> SparseRows: ...
+    def rows(self, names: Sequence[str], columns: object, own: object | None, threads: int, lattices: Lattices | None = None) -> SparseRows: ...
 
     def keep(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows: ...
 

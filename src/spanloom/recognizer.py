@@ -59,8 +59,10 @@ class Recognizer:
         With development data: stop when their F1 has not risen for so many iterations, and take the best weights.
     constrained
         Whether only legal label sequences get probability.
+    longest
+        Segment models: how many tokens a mention may have; None for as many as the longest training mention.
     overlap
-        What to do with training mentions that the model cannot hold together: ``"raise"``, or keep the ``"longest"``,
+        What to do with training mentions that the model cannot hold: ``"raise"``, or keep the ``"longest"``,
         ``"outermost"`` or ``"innermost"``.
     seed
         For everything random. The same data, settings and seed give the same model, for any number of threads.
@@ -103,6 +105,7 @@ class Recognizer:
         tol: float = 1e-5,
         patience: int | None = None,
         constrained: bool = True,
+        longest: int | None = None,
         overlap: str = "raise",
         seed: int = 1,
         threads: int | None = None,
@@ -120,6 +123,7 @@ class Recognizer:
         self.tol = tol
         self.patience = patience
         self.constrained = constrained
+        self.longest = longest
         self.overlap = overlap
         self.seed = seed
         self.threads = threads
@@ -189,18 +193,20 @@ class Recognizer:
             extractor = model.extractor
         else:
             extractor = FeatureExtractor(feature_set, model.sites)
-            rows = extractor.fit(sentences, self.threads)
+            shapes = model.shapes(sentences, extractor.layout)
+            rows = extractor.fit(sentences, self.threads, shapes.lattices)
             watch = None
             if dev_sentences is not None:
+                dev_shapes = model.shapes(dev_sentences, extractor.layout)
                 watch = Dev(
-                    extractor.transform(dev_sentences, self.threads),
+                    extractor.transform(dev_sentences, self.threads, dev_shapes.lattices),
                     [s.mentions for s in dev_sentences],
-                    [len(s) for s in dev_sentences],
+                    dev_shapes,
                 )
             for number, component in enumerate(model.components):
                 try:
                     learned, records = train_component(
-                        component, rows, held.mentions, lengths, number=number, dev=watch, **common
+                        component, rows, held.mentions, shapes, number=number, dev=watch, **common
                     )
                 except Interrupted as stop:
                     if number + 1 < len(model.components):
@@ -271,9 +277,10 @@ class Recognizer:
                 "k_best takes models with one component"
             )
         component, weights = model.components[0], self.weights_[0]
-        rows = self.extractor_.transform([sentence], self.threads)
+        shapes = model.shapes([sentence], self.extractor_.layout)
+        rows = self.extractor_.transform([sentence], self.threads, shapes.lattices)
         scores = np.concatenate([self._decoders[0].scores(rows, 1), weights.globals])
-        graph = component.structure.graph(rows.rows)
+        graph = component.structure_for(shapes).graph(rows.rows)
         log_z = graph.log_partition(scores)
         site_cells = rows.rows * len(component.columns)
         sets: dict[tuple[Mention, ...], float] = {}
@@ -454,10 +461,10 @@ class Recognizer:
         model, threads = self._fitted(), self.threads or 0
         if isinstance(model, Standalone):
             return model.find(sentences, threads)
-        rows = self.extractor_.transform(sentences, self.threads)
-        lengths = [len(s) for s in sentences]
+        shapes = model.shapes(sentences, self.extractor_.layout)
+        rows = self.extractor_.transform(sentences, self.threads, shapes.lattices)
         found = [
-            decode_all(component, decoder, rows, lengths, threads)
+            decode_all(component, decoder, rows, shapes, threads)
             for component, decoder in zip(model.components, self._decoders, strict=True)
         ]
         return found[0] if len(found) == 1 else [model.unite(parts) for parts in zip(*found, strict=True)]

@@ -16,7 +16,7 @@ from spanloom.errors import EncodingError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.features import FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, averaged_perceptron, maximise_likelihood
-from spanloom.models import Component, Model, Standalone
+from spanloom.models import Component, Model, Shapes, Standalone
 
 Gold = list[list[Mention]]
 Learned = TypeVar("Learned")
@@ -55,7 +55,12 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
                     f"sentence {number}: mention {mention.label} {mention.parts} ends after the last of "
                     f"{len(sentence)} tokens"
                 )
-        misfit = model.misfit(mentions) if mentions else None
+        beyond = model.unreachable(mentions, sentence, number) if mentions else []
+        if beyond and overlap != "raise":
+            gone = [mentions[index] for index, _ in beyond]
+            lost.extend((number, mention) for mention in gone)
+            mentions = [mention for mention in mentions if mention not in gone]
+        misfit = beyond[0] if beyond and overlap == "raise" else model.misfit(mentions) if mentions else None
         if misfit is not None:
             if overlap == "raise":
                 index, why = misfit
@@ -71,25 +76,20 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
     return Held(kept, lost)
 
 
-def gold_cells(
-    component: Component, gold: Gold, lengths: Sequence[int]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def gold_cells(component: Component, gold: Gold, shapes: Shapes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Encode every sentence: ``cells[ptr[s]:ptr[s + 1]]`` are those of sentence ``s``."""
     types = component.types
-    encoded = [
-        component.encode([m for m in mentions if m.label in types], n)
-        for mentions, n in zip(gold, lengths, strict=True)
-    ]
+    encoded = component.encode_all([[m for m in mentions if m.label in types] for mentions in gold], shapes)
     ptr = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(cells) for cells in encoded], out=ptr[1:])
     return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
 
 
-def decode_all(component: Component, decoder: Decoder, rows: SparseRows, lengths: Sequence[int], threads: int) -> Gold:
+def decode_all(component: Component, decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int) -> Gold:
     """Find the best structure of every sentence and read it."""
-    ptr, cells = decoder.best(rows, threads)
+    ptr, cells = decoder.best(rows, threads, component.structure_for(shapes))
     bounds = ptr.tolist()
-    return [component.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(lengths)]
+    return [component.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(shapes.lengths)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ class Dev:
 
     rows: SparseRows
     mentions: Gold
-    lengths: list[int]
+    shapes: Shapes
 
     def f1(self, component: Component, weights: Weights, threads: int) -> float:
         """Micro F1 on the mentions of the component's own types."""
         decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
-        found = decode_all(component, decoder, self.rows, self.lengths, threads)
+        found = decode_all(component, decoder, self.rows, self.shapes, threads)
         gold = [[m for m in mentions if m.label in component.types] for mentions in self.mentions]
         return micro(gold, found).f1
 
@@ -161,7 +161,7 @@ def train_component(
     component: Component,
     rows: SparseRows,
     gold: Gold,
-    lengths: Sequence[int],
+    shapes: Shapes,
     *,
     algorithm: str,
     settings: Settings,
@@ -173,7 +173,8 @@ def train_component(
 ) -> tuple[Weights, list[Iteration]]:
     """Train one component and return its weights and one record per iteration; see ``follow``."""
     steps: Iterator[tuple[Iteration, Callable[[], Weights]]]
-    cells = gold_cells(component, gold, lengths)
+    cells = gold_cells(component, gold, shapes)
+    structure = component.structure_for(shapes)
     site_tying, global_tying = component.tying()
     if algorithm == "perceptron":
         if site_tying is not None or global_tying is not None:
@@ -181,11 +182,11 @@ def train_component(
                 "the perceptron learns a weight for every label and cannot tie them; with several representations use "
                 'algorithm="lbfgs"'
             )
-        steps = averaged_perceptron(rows, component.structure, cells, settings, seed=seed, component=number)
+        steps = averaged_perceptron(rows, structure, cells, settings, seed=seed, component=number)
     else:
         steps = maximise_likelihood(
             rows,
-            component.structure,
+            structure,
             cells,
             settings,
             site_tying=site_tying,

@@ -13,7 +13,7 @@ from spanloom._native import Lbfgs, Likelihood
 from spanloom.corpus import Mention, Sentence
 from spanloom.errors import ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.models import Chain
+from spanloom.models import Chain, Shapes
 from spanloom.schemes import flatten
 from spanloom.storage import load_arrays
 from spanloom.training import gold_cells
@@ -46,7 +46,7 @@ def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> Non
     assert sites is not None
     assert pairs is not None
     rows = FeatureExtractor(FeatureSet(FEATURES)).fit(train)
-    ptr, cells = gold_cells(component, mentions, lengths)
+    ptr, cells = gold_cells(component, mentions, Shapes(lengths))
     objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False)
     optimiser = Lbfgs(objective, np.zeros(objective.size), l2=0.2)
     for _ in range(5):

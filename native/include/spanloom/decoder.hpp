@@ -17,8 +17,9 @@ class Decoder {
 
   std::size_t features() const { return features_; }
 
-  // The site cells of the best structure of every sentence. Throws std::domain_error if a sentence has none.
-  Gold best(const SparseRows& rows, int threads) const;
+  // The site cells of the best structure of every sentence. Throws std::domain_error if a sentence has none. Where
+  // sentences have graphs of their own, `structure` is theirs instead of the one given at first.
+  Gold best(const SparseRows& rows, int threads, const Structure* structure = nullptr) const;
 
   // scores[site, column] of all sentences: [sites * columns].
   std::vector<double> scores(const SparseRows& rows, int threads) const;

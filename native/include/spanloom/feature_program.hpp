@@ -4,19 +4,23 @@
 #include <string_view>
 #include <vector>
 
+#include "spanloom/lattice.hpp"
 #include "spanloom/transforms.hpp"
 
 namespace spanloom {
 
-// A view read at a distance from the site: offset 0 is the token at the site, -1 the one before it.
+// A view read at a distance from the site: offset 0 is the token at the site, -1 the one before it. Where the site is a
+// whole segment, the distance counts from its first or its last token.
 struct Atom {
   std::uint32_t view = 0;
   std::int32_t offset = 0;
+  bool from_last = false;
 };
 
 enum class TemplateKind : std::uint8_t {
   conjunction,  // one feature for every combination of a value of each atom; one atom or more
   bag,          // one feature: the sorted multiset of the values of all atoms, which share one view
+  sequence,     // one feature: the first value of the only atom's view for every token of a segment, in order
   own,          // the user's own features of the token at the only atom's offset
   bias,         // one feature that is always there
 };
@@ -26,8 +30,12 @@ struct Template {
   std::vector<Atom> atoms;
   std::uint32_t min_count = 1;      // features seen less often are dropped
   std::vector<std::string> labels;  // how to name it: one label an atom for a conjunction, else one
+  Part part = Part::inside;         // which row of a segment it belongs to; tokens and gaps have one row only
+  std::uint32_t index = 0;  // left, right: k >= 1
 
   bool single() const { return kind == TemplateKind::own || (kind == TemplateKind::conjunction && atoms.size() == 1); }
+  // Whether keys differ in length, so that each begins with its number of values.
+  bool counted() const { return kind == TemplateKind::bag || kind == TemplateKind::sequence; }
 };
 
 // What a view reads before and after the sentence.
@@ -62,6 +70,9 @@ struct Program {
     return t.kind == TemplateKind::own ? static_cast<std::uint32_t>(views.size()) : t.atoms.front().view;
   }
   bool uses_own() const;
+
+  // The rows that segments need for these templates.
+  SegmentLayout layout() const;
 
   // Throws std::invalid_argument, with the values, unless every index, length and offset is in range.
   void check() const;

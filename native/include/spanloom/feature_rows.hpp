@@ -34,13 +34,14 @@ class FeatureRows {
 
   // A slot of the word at an offset from the row.
   struct Read {
-    std::uint32_t column;
+    std::uint32_t column;  // or View::kSize
     std::int32_t offset;
-    std::uint32_t slot;
+    std::uint32_t slot;  // of the size: the view
+    bool from_last = false;
   };
   struct Joint {
     std::uint32_t index;  // of the template
-    bool bag;
+    TemplateKind kind;
     std::vector<Read> atoms;
   };
   struct Pending {
@@ -52,17 +53,31 @@ class FeatureRows {
     std::int32_t offset;
   };
 
+  // What goes into one kind of row.
+  struct Plan {
+    std::vector<std::uint32_t> bias;
+    std::vector<Read> bundles;
+    std::vector<Joint> joints;
+    std::vector<Own> own;
+  };
+  // One sentence: the word entries of each column, with what stands before and after it.
+  struct Padded;
+
   void plan();
+  std::size_t plan_of(const Template& t) const;
   std::uint32_t view_slot(std::uint32_t view, bool bag);
   void fill(const TokenInput& input, const std::vector<Entries>& words, Chunk& chunk) const;
-  void append_joint(const std::vector<const WordEntry*>& at, std::int64_t row, Chunk& chunk) const;
+  void fill_segments(const Lattice& lattice, const Padded& sentence, Chunk& chunk) const;
+  // Appends the row of the tokens from .. to, both included, which are the same where the site is not a segment.
+  void append_row(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to, Chunk& chunk) const;
+  void append_joints(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to, Chunk& chunk) const;
 
   std::shared_ptr<const FeatureTable> table_;
   Sites sites_;
-  std::vector<std::uint32_t> bias_;
-  std::vector<Read> bundles_;
-  std::vector<Joint> joints_;
-  std::vector<Own> own_;
+  // One plan for tokens and gaps; for segments: first, last, inside, span, then left 1, 2, …, then right 1, 2, …
+  std::vector<Plan> plans_;
+  std::vector<std::vector<std::uint32_t>> sizes_;   // [view][tokens]: value of a size; kNone if unknown
+  bool own_ = false;                                // whether a template reads own features
   std::int64_t pad_ = 0;                            // how far beyond a sentence an atom reads
   std::vector<WordLayout> layouts_;                 // by column
   std::vector<std::unique_ptr<WordCache>> caches_;  // by column

@@ -53,8 +53,12 @@ bool passes_boundary(OpKind kind);
 
 // A column of the data seen through operations, the first of them applied first.
 struct View {
+  static constexpr std::uint32_t kSize = 0xFFFFFFFFu;  // as column: the number of tokens of a segment, in decimal
+
   std::uint32_t column = 0;
   std::vector<Op> ops;
+
+  bool size() const { return column == kSize; }
 
   bool passes_boundary() const;
 };

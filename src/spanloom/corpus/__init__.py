@@ -6,6 +6,7 @@ from spanloom.corpus.reading import Corpus, read, write
 from spanloom.corpus.reference import Reference
 from spanloom.corpus.report import Problem, Report
 from spanloom.corpus.tokenizer import make_document, split_sentences, tokenize
+from spanloom.corpus.trees import valid_spans
 
 __all__ = [
     "Corpus",
@@ -19,5 +20,6 @@ __all__ = [
     "read",
     "split_sentences",
     "tokenize",
+    "valid_spans",
     "write",
 ]

@@ -1,14 +1,90 @@
-"""Mentions and dependency trees: Jie, Muis and Lu (2017).
+"""Dependency trees and the spans that they allow: Jie, Muis and Lu (2017).
 
 A *single arc* span is one word, or the words from one end of an arc to the other. A *valid span* is one word, or
 the words under a chain of arcs, each beginning where the one before ends. Direction does not count.
+
+Heads are counted as in CoNLL-U: the head of a token is another token's number from 1, or 0 for a root.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from spanloom import _native
+from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
+from spanloom.errors import CorpusError, ParameterError
+
+
+def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: bool = False) -> list[tuple[int, int]]:
+    """Return the half-open spans that a dependency tree allows, by start, then end.
+
+    A *valid span* is one word, or a sequence of words covered by a chain of arcs, whatever their direction, where no
+    arc covers another: words p0 < p1 < … < pk are joined p0–p1, p1–p2, …, and it reaches from p0 to pk (Jie, Muis & Lu
+    2017, definition 1). Over all trees of n words there are n(1+1/n)^(n−1) of them on average, fewer than e·n.
+
+    Parameters
+    ----------
+    heads
+        The head of every token, counted from 1; 0 for a root. Several roots and crossing arcs are fine.
+    longest
+        Leave out spans of more tokens.
+    single
+        Only single words and spans of one arc.
+
+    Examples
+    --------
+    "Lee Ann Womack won": Lee and Ann depend on Womack, Womack on won.
+
+    >>> valid_spans([3, 3, 4, 0])
+    [(0, 1), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)]
+    >>> valid_spans([3, 3, 4, 0], single=True)
+    [(0, 1), (0, 3), (1, 2), (1, 3), (2, 3), (2, 4), (3, 4)]
+    """
+    if longest is not None and longest < 1:
+        raise ParameterError(f"longest must be an integer of at least 1, got {longest!r}")
+    try:
+        bounds = _native.valid_spans(np.asarray(heads, np.int32), len(heads) if longest is None else longest, single)
+    except ValueError as error:
+        raise ParameterError(str(error)) from None
+    flat = bounds.tolist()
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
+    """Return the column ``head`` of a sentence as numbers.
+
+    Parameters
+    ----------
+    sentence
+        With the columns of CoNLL-U.
+    number
+        What to call the sentence in messages.
+
+    Raises
+    ------
+    CorpusError
+        If there is no such column, or it is no tree over these tokens.
+    """
+    column = sentence.columns.get("head")
+    name = f"sentence {number} ({' '.join(sentence.tokens[:6])} …)"
+    if column is None:
+        raise CorpusError(
+            f"{name} has no tree: it lacks the column 'head'. Read a corpus with trees (conllu, gum, uner), or let a "
+            "parser make them: Recognizer(parser=…), `spanloom parse`."
+        )
+    try:
+        heads = np.array([int(h) for h in column], np.int32)
+    except (ValueError, OverflowError):
+        bad = next(h for h in column if not h.isdecimal())
+        raise CorpusError(f"{name}: the head {bad!r} is not a number; 0 is a root, 1 the first token") from None
+    if len(heads) and (heads.min() < 0 or heads.max() > len(heads)):
+        bad_head = next(h for h in heads.tolist() if not 0 <= h <= len(heads))
+        raise CorpusError(f"{name}: the head {bad_head} is not one of its {len(heads)} tokens")
+    return heads
 
 
 def arcs_to_right(heads: Sequence[str]) -> list[list[int]]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanloom._native import FeatureProgram
-from spanloom.features.grammar import AFFIXES, FLAGS, LOOKUPS, Operation, Template, View
+from spanloom.features.grammar import AFFIXES, FLAGS, INDEXED, LOOKUPS, SIZE, Atom, Operation, Template, View
 
 Resources = Mapping[str, Mapping[str, Sequence[str]]]
 """By name: a table from a string to zero or more strings."""
+
+SIZE_COLUMN = 2**32 - 1
+"""What the native program calls the number of tokens of a segment."""
 
 
 def compile_templates(
@@ -16,23 +19,35 @@ def compile_templates(
 ) -> tuple[FeatureProgram, list[str]]:
     """Return the native program and the names of the columns that it reads, ``word`` first."""
     views = list(dict.fromkeys(atom.view for template in templates for atom in template.atoms))
-    columns = list(dict.fromkeys(["word", *(view.column for view in views)]))
+    columns = list(dict.fromkeys(["word", *(view.source for view in views if view != SIZE.view)]))
     tables = list(dict.fromkeys(op.names[0] for view in views for op in view.operations if op.kind in LOOKUPS))
     view_index = {view: i for i, view in enumerate(views)}
     return FeatureProgram(
         len(columns),
-        [(columns.index(view.column), [_operation(op, tables) for op in view.operations]) for view in views],
+        [
+            (
+                SIZE_COLUMN if view == SIZE.view else columns.index(view.source),
+                [_operation(op, tables) for op in view.operations],
+            )
+            for view in views
+        ],
         [
             (
                 t.kind,
-                [(0, t.offset)] if t.kind == "own" else [(view_index[a.view], a.offset) for a in t.atoms],
+                [(0, t.offset, False)] if t.kind == "own" else [_atom(a, view_index) for a in t.atoms],
                 min_count if t.min_count is None else t.min_count,
                 t.labels(),
+                (t.part, t.atoms[0].offset if t.part in INDEXED else 0),
             )
             for t in templates
         ],
         [[(key, list(values)) for key, values in resources[name].items()] for name in tables],
     ), columns
+
+
+def _atom(atom: Atom, view_index: Mapping[View, int]) -> tuple[int, int, bool]:
+    offset = -atom.offset if atom.anchor == "right" else atom.offset
+    return view_index[atom.view], offset, atom.anchor == "last"
 
 
 def view_values(view: View, text: str, resources: Resources) -> list[str]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import FeatureRows, SparseRows
+from spanloom._native import FeatureRows, Lattices, SparseRows
 from spanloom.corpus import Sentence
+from spanloom.corpus.trees import heads_of
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.features.compiled import compile_templates
 from spanloom.features.feature_set import FeatureSet
 from spanloom.features.state import Arrays, array, pack_resources, setting, unpack_resources
 
-SITES = ("tokens", "gaps")
+Sites = Literal["tokens", "gaps", "segments"]
+SITES = ("tokens", "gaps", "segments")
 STATE_VERSION = 1
+ROOT = "<root>"
+"""What stands for the head of a token that has none."""
 
 
 class FeatureExtractor:
@@ -28,7 +33,7 @@ class FeatureExtractor:
         What to look at.
     sites
         ``"tokens"``: one row a token. ``"gaps"``: one row before each token and one after the last;
-        offset 0 is the token after the gap, offset -1 the one before it.
+        offset 0 is the token after the gap, offset -1 the one before it. ``"segments"``: the rows of lattices.
 
     Examples
     --------
@@ -42,37 +47,55 @@ class FeatureExtractor:
     [0, 3]
     """
 
-    def __init__(self, features: FeatureSet, sites: Literal["tokens", "gaps"] = "tokens") -> None:
+    def __init__(self, features: FeatureSet, sites: Sites = "tokens") -> None:
         if sites not in SITES:
             raise ParameterError(f"sites must be one of {', '.join(SITES)}, got {sites!r}")
         self.features = features
         self.sites = sites
         self._templates = features.parsed()
         self._own = features.uses_own()
+        if sites != "segments":
+            for template in self._templates:
+                if template.kind != "bias" and template.part != "inside":
+                    raise ParameterError(
+                        f"template {str(template)!r} speaks of segments, but this model looks at {sites}; "
+                        "use it with the models semimarkov, dgm or dgm-s, or choose other features"
+                    )
         self._program, self._columns = compile_templates(self._templates, features.resources, features.min_count)
         self._rows: FeatureRows | None = None
 
-    def fit(self, sentences: Iterable[Sentence], threads: int | None = None) -> SparseRows:
+    @property
+    def layout(self) -> tuple[int, int, bool]:
+        """Which rows segments need: tokens counted from the left, from the right, and whether each by itself."""
+        return self._program.layout
+
+    def fit(
+        self, sentences: Iterable[Sentence], threads: int | None = None, lattices: Lattices | None = None
+    ) -> SparseRows:
         """Learn the features of training sentences, and return those sentences' rows.
 
         Feature ids go by descending frequency, ties by first occurrence. ``threads=None`` uses every core;
-        the result is the same for any number of them.
+        the result is the same for any number of them. Segments need the ``lattices`` of the sentences.
         """
         columns, own = self._read(list(sentences))
         workers = _threads(threads)
         try:
-            self._rows, rows = FeatureRows.fit(self._program, self.sites, self._columns, columns, own, workers)
+            self._rows, rows = FeatureRows.fit(
+                self._program, self.sites, self._columns, columns, own, workers, lattices
+            )
         except ValueError as error:
             raise CorpusError(str(error)) from None
         return rows
 
-    def transform(self, sentences: Iterable[Sentence], threads: int | None = None) -> SparseRows:
+    def transform(
+        self, sentences: Iterable[Sentence], threads: int | None = None, lattices: Lattices | None = None
+    ) -> SparseRows:
         """Return the rows of sentences; words and features that training did not keep are skipped."""
         fitted = self._fitted()
         columns, own = self._read(list(sentences))
         workers = _threads(threads)
         try:
-            return fitted.rows(self._columns, columns, own, workers)
+            return fitted.rows(self._columns, columns, own, workers, lattices)
         except ValueError as error:
             raise CorpusError(str(error)) from None
 
@@ -167,9 +190,12 @@ class FeatureExtractor:
         columns = [[s.tokens for s in sentences]]
         for name in self._columns[1:]:
             try:
-                columns.append([s.columns[name] for s in sentences])
+                if match := _AT_HEAD.fullmatch(name):
+                    columns.append([_at_heads(s, match[1], i) for i, s in enumerate(sentences)])
+                else:
+                    columns.append([s.columns[name] for s in sentences])
             except KeyError:
-                raise self._missing(name, sentences) from None
+                raise self._missing(match[1] if match else name, sentences) from None
         own = [s.features for s in sentences] if self._own else None
         if own is not None and sentences and all(features is None for features in own):
             raise CorpusError(
@@ -186,6 +212,15 @@ class FeatureExtractor:
             f"template {str(template)!r} reads the column {name!r}, which sentence {number} lacks; it has: {has}. "
             f"Add the column to the data, or use features without it."
         )
+
+
+_AT_HEAD = re.compile(r"head\((.*)\)")
+
+
+def _at_heads(sentence: Sentence, column: str, number: int) -> list[str]:
+    """Return for every token the value of a column at its head."""
+    values = [ROOT, *sentence.column(column)]
+    return [values[head] for head in heads_of(sentence, number).tolist()]
 
 
 def _threads(threads: int | None) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from spanloom.errors import CorpusError, ParameterError
 from spanloom.features.compiled import Resources, view_values
-from spanloom.features.grammar import LOOKUPS, Template, View, parse_template, parse_view
+from spanloom.features.grammar import LOOKUPS, SIZE, Template, View, parse_template, parse_view
 from spanloom.features.resources import read_resource
 from spanloom.features.sets import NAMED
 
@@ -73,12 +73,20 @@ class FeatureSet:
         --------
         >>> FeatureSet.named("own").templates
         ('own',)
+
+        Several are joined by ``+``, e.g. with the dependency features:
+
+        >>> FeatureSet.named("own+dep").columns()
+        ['word', 'deprel', 'pos', 'head']
         """
-        if name not in NAMED:
-            raise ParameterError(
-                f"there is no feature set {name!r}; there are {', '.join(NAMED)}. A file ends in .toml"
-            )
-        return cls(NAMED[name], name=name)
+        templates: list[str] = []
+        for part in name.split("+"):
+            if part not in NAMED:
+                raise ParameterError(
+                    f"there is no feature set {part!r}; there are {', '.join(NAMED)}. A file ends in .toml"
+                )
+            templates += (text for text in NAMED[part] if text not in templates)
+        return cls(templates, name=name)
 
     @classmethod
     def parse(cls, templates: Iterable[str], **options: Any) -> FeatureSet:
@@ -126,7 +134,9 @@ class FeatureSet:
 
     def columns(self) -> list[str]:
         """Return the columns that the data must have, ``word`` first."""
-        return list(dict.fromkeys(["word", *(a.view.column for t in self.parsed() for a in t.atoms)]))
+        views = [a.view for t in self.parsed() for a in t.atoms if a != SIZE]
+        heads = ["head"] if any(view.head for view in views) else []
+        return list(dict.fromkeys(["word", *(view.column for view in views), *heads]))
 
     def uses_own(self) -> bool:
         """Tell whether a template reads the user's own features."""

@@ -4,11 +4,20 @@
 
     template  = body [">=" COUNT]                    features seen fewer times than COUNT are dropped
     body      = "bias" | "own" [offsets] | "bag" "(" view "," range ")" | atom {"&" atom}
+              | ("left" | "right") "(" view "," range ")" | "segment" "(" view ")"
     atom      = view [offsets]                       no offsets: [0]
+              | ("first" | "last") "(" view ")" [offsets] | "size"
     offsets   = "[" range "]"                        a range stands for one template each: word[-1..1]
-    view      = COLUMN | OPERATION "(" view {"," argument} ")"
+    view      = COLUMN | "head" "(" COLUMN ")" | OPERATION "(" view {"," argument} ")"
     range     = INTEGER [".." INTEGER]               both ends included
     COLUMN    = name, or any text in double quotes
+
+``head(word)`` is the word of the token's syntactic head, by the column ``head``; ``<root>`` where there is none.
+
+Where the sites are segments, ``first(word)[-1]`` counts from the first token of the segment and ``last(word)[1]`` from
+the last; ``left(word, 2)`` is the third word of segments that have one, ``right(word, 0)`` their last;
+``segment(word)`` is the sequence of words, ``size`` their number; what is none of these is seen for every token of the
+segment.
 
 >>> [str(t) for t in parse_template("suffix(lower(word), 1..3)[-1..0]")]
 ['suffix(lower(word), 1..3)[-1]', 'suffix(lower(word), 1..3)[0]']
@@ -34,7 +43,9 @@ PLAIN = ("lower", "shape", "collapsed", "digits", "squeezed", "length")
 AFFIXES = ("prefix", "suffix", "ngrams")
 LOOKUPS = ("lookup", "cluster")
 OPERATIONS = (*PLAIN, *AFFIXES, "flags", *LOOKUPS)
-RESERVED = (*OPERATIONS, "bag", "own", "bias")
+ANCHORS = ("first", "last")
+INDEXED = ("left", "right")
+RESERVED = (*OPERATIONS, "bag", "own", "bias", *ANCHORS, *INDEXED, "segment", "size")
 
 
 @dataclass(frozen=True)
@@ -61,13 +72,21 @@ class Operation:
 
 @dataclass(frozen=True)
 class View:
-    """A column seen through operations, the first of them applied first."""
+    """A column seen through operations, the first of them applied first; ``head``: that of the token's head."""
 
     column: str
     operations: tuple[Operation, ...] = ()
+    head: bool = False
+
+    @property
+    def source(self) -> str:
+        """What is read: the column, or ``head(COLUMN)``."""
+        return f"head({self.column})" if self.head else self.column
 
     def __str__(self) -> str:
         text = self.column if _is_name(self.column) else f'"{self.column}"'
+        if self.head:
+            text = f"head({text})"
         for operation in self.operations:
             text = f"{operation.kind}({', '.join([text, *operation.arguments()])})"
         return text
@@ -75,26 +94,54 @@ class View:
 
 @dataclass(frozen=True)
 class Atom:
-    """A view at a distance from the site."""
+    """A view at a distance from the site, or from an end of it.
+
+    ``anchor`` is empty where the site is a token, or ``first``, ``last``, ``left`` or ``right``; ``left`` and ``right``
+    count inwards. ``size`` has no view.
+    """
 
     view: View
     offset: int = 0
+    anchor: str = ""
 
     def __str__(self) -> str:
-        return f"{self.view}[{self.offset}]"
+        if self.anchor == "size":
+            return "size"
+        if self.anchor in INDEXED:
+            return f"{self.anchor}({self.view}, {self.offset})"
+        return f"{self.anchor}({self.view})[{self.offset}]" if self.anchor else f"{self.view}[{self.offset}]"
+
+
+SIZE = Atom(View(""), anchor="size")
 
 
 @dataclass(frozen=True)
 class Template:
     """One template after ranges of offsets are spelled out.
 
-    A ``conjunction`` has one atom or more; a ``bag`` has one atom for every offset; ``own`` has no atoms but an offset.
+    A ``conjunction`` has one atom or more; a ``bag`` has one atom for every offset; ``own`` has no atoms but an offset;
+    a ``sequence`` has one atom.
     """
 
-    kind: Literal["conjunction", "bag", "own", "bias"]
+    kind: Literal["conjunction", "bag", "sequence", "own", "bias"]
     atoms: tuple[Atom, ...] = ()
     offset: int = 0
     min_count: int | None = None
+
+    @property
+    def part(self) -> str:
+        """Which of its rows a segment has it in: one of first, last, inside, left, right, span."""
+        if self.kind in ("sequence", "bias"):
+            return "span" if self.kind == "sequence" else "first"
+        anchors = {atom.anchor for atom in self.atoms}
+        if anchors <= {""}:
+            return "inside"
+        if len(anchors) > 1 or anchors == {"size"}:
+            return "span"
+        (anchor,) = anchors
+        if anchor in INDEXED and self.atoms[0].offset == 0:
+            return "first" if anchor == "left" else "last"
+        return anchor
 
     def labels(self) -> list[str]:
         """Return what names the parts of a feature: one label an atom for a conjunction, else one."""
@@ -102,6 +149,8 @@ class Template:
             return [str(atom) for atom in self.atoms]
         if self.kind == "bag":
             return [f"bag({self.atoms[0].view}, {_range(self.atoms[0].offset, self.atoms[-1].offset)})"]
+        if self.kind == "sequence":
+            return [f"segment({self.atoms[0].view})"]
         if self.kind == "own":
             return [f"own[{self.offset}]" if self.offset else "own"]
         return ["bias"]
@@ -245,25 +294,56 @@ class _Parser:
             start, end = self.interval("an offset", -MAX_OFFSET, MAX_OFFSET)
             self.expect(")")
             return [Template("bag", tuple(Atom(view, offset) for offset in range(start, end + 1)))]
+        if self.kind == "name" and self.value in (*INDEXED, "segment"):
+            return self.whole_segment()
         choices: list[list[Atom]] = []
-        total = 1
+        total, at = 1, self.at
         while True:
-            view = self.view()
-            choices.append([Atom(view, offset) for offset in self.offsets()])
+            choices.append(self.atoms())
             total *= len(choices[-1])
             if total > MAX_TEMPLATES:
                 raise self.error(f"this stands for {total} templates; at most {MAX_TEMPLATES} are allowed")
             if not self.take("&"):
                 break
+        if len({not atoms[0].anchor for atoms in choices}) > 1:
+            self.at = at
+            raise self.error("a part with first(…), last(…) or size and one without cannot be joined")
         return [Template("conjunction", atoms) for atoms in itertools.product(*choices)]
+
+    def whole_segment(self) -> list[Template]:
+        """Parse left(…), right(…) or segment(…)."""
+        word = self.value
+        self.advance()
+        self.expect("(")
+        view = self.view()
+        if word == "segment":
+            self.expect(")")
+            return [Template("sequence", (Atom(view),))]
+        self.expect(",")
+        start, end = self.interval("an index", 0, MAX_OFFSET)
+        self.expect(")")
+        return [Template("conjunction", (Atom(view, k, word),)) for k in range(start, end + 1)]
+
+    def atoms(self) -> list[Atom]:
+        """Parse an atom, which stands for several if it has a range of offsets."""
+        if self.kind == "name" and self.value == "size":
+            self.advance()
+            return [SIZE]
+        anchor = ""
+        if self.kind == "name" and self.value in ANCHORS:
+            anchor = self.value
+            self.advance()
+            self.expect("(")
+        view = self.view()
+        if anchor:
+            self.expect(")")
+        return [Atom(view, offset, anchor) for offset in self.offsets()]
 
     def view(self, depth: int = 0) -> View:
         if depth > MAX_DEPTH:
             raise self.error(f"operations are nested more than {MAX_DEPTH} deep")
         if self.kind == "quoted":
-            column = self.value[1:-1]
-            self.advance()
-            return View(column)
+            return View(self.column())
         if self.kind != "name":
             raise self.unexpected("a column or an operation")
         name, at = self.value, self.at
@@ -273,13 +353,25 @@ class _Parser:
                 self.at = at
                 raise self.error(f'{name!r} cannot stand here alone; a column of that name is written "{name}"')
             return View(name)
+        if name == "head":
+            column = self.column()
+            self.expect(")")
+            return View(column, head=True)
         if name not in OPERATIONS:
             self.at = at
             raise self.error(f"unknown operation {name!r}; there are {', '.join(OPERATIONS)}, and bag at the start")
         inner = self.view(depth + 1)
         operation = self.arguments(name)
         self.expect(")")
-        return View(inner.column, (*inner.operations, operation))
+        return replace(inner, operations=(*inner.operations, operation))
+
+    def column(self) -> str:
+        """Parse the name of a column, plain or quoted."""
+        if self.kind not in ("name", "quoted") or self.value == '""':
+            raise self.unexpected("the name of a column")
+        name = self.value.strip('"')
+        self.advance()
+        return name
 
     def arguments(self, name: str) -> Operation:
         if name in PLAIN:

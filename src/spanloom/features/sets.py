@@ -36,9 +36,54 @@ CRFSUITE_LIKE = (
 CRFSUITE_LIKE_POS = (*CRFSUITE_LIKE, "pos[-1..1]", "prefix(pos, 2)[-1..1]")
 """What the tutorial of python-crfsuite uses; the data need a column ``pos``."""
 
+JIE_CHAIN = (
+    "word[-1..0]",
+    "pos[-1..0]",
+    "shape(word)[-1..0]",
+    "prefix(word, 1..3)",
+    "suffix(word, 1..3)",
+)
+"""Jie, Muis & Lu (2017), linear chain."""
+
+JIE_SEMI = (
+    "first(word)[-1]",
+    "first(pos)[-1]",
+    "first(shape(word))[-1]",
+    "last(word)[1]",
+    "last(pos)[1]",
+    "last(shape(word))[1]",
+    "left(word, 0..7)",
+    "left(pos, 0..7)",
+    "left(shape(word), 0..7)",
+    "right(word, 0..7)",
+    "right(pos, 0..7)",
+    "right(shape(word), 0..7)",
+    "segment(word) >= 2",
+    "size",
+    "first(prefix(word, 1..3))",
+    "last(suffix(word, 1..3))",
+    "first(word)",
+    "first(pos)",
+    "last(word)",
+    "last(pos)",
+)
+"""Jie, Muis & Lu (2017), segments: what stands before, after and in them. The affixes are those of the end words;
+strings of words that occur once are left out, as they could only be learned by heart."""
+
+DEP = (
+    "word & head(word)",
+    "word & head(word) & deprel",
+    "pos & head(pos)",
+    "pos & head(pos) & deprel",
+)
+"""Dependency features for any model (Jie, Muis & Lu 2017): a token and its head, with and without the arc's label."""
+
 NAMED: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,
     "crfsuite-like": CRFSUITE_LIKE,
     "crfsuite-like-pos": CRFSUITE_LIKE_POS,
     "own": ("own",),
+    "jie-chain": JIE_CHAIN,
+    "jie-semi": JIE_SEMI,
+    "dep": DEP,
 }

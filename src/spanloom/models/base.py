@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Structure
+from spanloom._native import Lattices, Structure
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 
 Cells = npt.NDArray[np.int32]
 """Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """What models need to know of sentences besides features: their numbers of tokens and, for segments, lattices."""
+
+    lengths: list[int]
+    lattices: Lattices | None = None
 
 
 class Component(ABC):
@@ -41,11 +50,19 @@ class Component(ABC):
     @property
     @abstractmethod
     def structure(self) -> Structure:
-        """How the cells of a sentence go together."""
+        """How the cells of a sentence go together; for segments, without the sentences."""
+
+    def structure_for(self, shapes: Shapes) -> Structure:
+        """Return the structure for sentences of these shapes, which are told apart by their numbers."""
+        return self.structure
 
     @abstractmethod
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         """Return the cells, site and global ones, of the structure that stands for the mentions of ``n`` tokens."""
+
+    def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
+        """Encode sentence after sentence."""
+        return [self.encode(mentions, n) for mentions, n in zip(gold, shapes.lengths, strict=True)]
 
     @abstractmethod
     def decode(self, cells: Cells, n: int) -> list[Mention]:
@@ -68,7 +85,7 @@ class Model(ABC):
     """
 
     name: ClassVar[str]
-    sites: ClassVar[Literal["tokens", "gaps"]] = "tokens"
+    sites: ClassVar[Literal["tokens", "gaps", "segments"]] = "tokens"
     holds: ClassVar[str]
     """What mention sets the model can hold, in words, for messages."""
     algorithms: ClassVar[tuple[str, ...]] = ("lbfgs", "perceptron")
@@ -89,6 +106,14 @@ class Model(ABC):
     def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
         """Split mentions that it cannot hold together into those that it can, and the rest; see ``schemes.flatten``."""
         return flatten(mentions, keep)
+
+    def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
+        """Return the mentions that the model cannot find in this sentence whatever stands beside them, and why."""
+        return []
+
+    def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
+        """Return what the components need to know of sentences; ``layout`` is that of the ``FeatureExtractor``."""
+        return Shapes([len(s) for s in sentences])
 
     @abstractmethod
     def header(self) -> dict[str, Any]:

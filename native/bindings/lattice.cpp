@@ -1,0 +1,118 @@
+#include "spanloom/lattice.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spanloom::bindings {
+namespace {
+
+Array<std::int32_t> give_segments(const std::vector<Segment>& segments) {
+  std::vector<std::int32_t> flat;
+  flat.reserve(2 * segments.size());
+  for (const Segment& one : segments) {
+    flat.push_back(one.start);
+    flat.push_back(one.end);
+  }
+  return give(std::move(flat));
+}
+
+using LayoutSpec = std::tuple<std::uint32_t, std::uint32_t, bool>;
+
+SegmentLayout make_layout(const LayoutSpec& spec) {
+  const auto [left, right, inside] = spec;
+  if (left < 1 || right < 1) throw std::invalid_argument("a layout counts tokens from the left and right from 1");
+  return {left, right, inside};
+}
+
+}  // namespace
+
+void bind_lattice(nb::module_& m) {
+  m.def(
+      "valid_spans",
+      [](const Input<std::int32_t>& heads, std::size_t longest, bool single) {
+        return give_segments(valid_spans(span(heads), longest, single));
+      },
+      "heads"_a, "longest"_a, "single"_a, "Start, end, start, end … of the spans that a tree allows.");
+
+  nb::class_<Lattices>(m, "Lattices", "The candidate segments of sentences, and which rows of features each reads.")
+      .def_static(
+          "up_to",
+          [](const Input<std::int64_t>& lengths, std::size_t longest, const LayoutSpec& layout) {
+            Lattices all(make_layout(layout));
+            for (const std::int64_t n : span(lengths)) {
+              if (n < 0) throw std::invalid_argument("a sentence has " + std::to_string(n) + " tokens");
+              all.add_all(static_cast<std::size_t>(n), longest);
+            }
+            return all;
+          },
+          "lengths"_a, "longest"_a, "layout"_a, "All segments of at most `longest` tokens.")
+      .def_static(
+          "guided",
+          [](const Input<std::int64_t>& lengths, const Input<std::int32_t>& heads, std::size_t longest, bool single,
+             const LayoutSpec& layout) {
+            Lattices all(make_layout(layout));
+            std::size_t at = 0;
+            for (const std::int64_t n : span(lengths)) {
+              if (n < 0 || static_cast<std::size_t>(n) > heads.size() - at) {
+                throw std::invalid_argument(std::to_string(heads.size()) + " heads do not fit the sentences");
+              }
+              const auto tokens = static_cast<std::size_t>(n);
+              all.add(tokens, valid_spans(span(heads).subspan(at, tokens), longest, single));
+              at += tokens;
+            }
+            if (at != heads.size()) throw std::invalid_argument("there are heads after the last sentence");
+            return all;
+          },
+          "lengths"_a, "heads"_a, "longest"_a, "single"_a, "layout"_a, "The spans that the sentences' trees allow.")
+      .def("__len__", &Lattices::size)
+      .def_prop_ro("segments", &Lattices::segments, "Number of candidate segments of all sentences.")
+      .def_prop_ro("tokens", &Lattices::tokens)
+      .def_prop_ro("rows", &Lattices::rows)
+      .def_prop_ro("layout",
+                   [](const Lattices& self) {
+                     const SegmentLayout layout = self.layout();
+                     return LayoutSpec{layout.left, layout.right, layout.inside};
+                   })
+      .def(
+          "spans",
+          [](const Lattices& self, std::size_t sentence) {
+            const Lattice one = self[sentence];
+            std::vector<Segment> segments;
+            for (std::int32_t i = 0; i < one.tokens; ++i) {
+              for (auto s = one.first_segment(i); s < one.first_segment(i + 1); ++s) {
+                segments.push_back({i, one.end_of(s)});
+              }
+            }
+            return give_segments(segments);
+          },
+          "sentence"_a, "Start, end, start, end … of a sentence's candidate segments.")
+      .def(
+          "rows_of",
+          [](const Lattices& self, std::size_t sentence, std::int32_t start, std::int32_t end) {
+            const Lattice one = self[sentence];
+            const std::int32_t segment = one.find({start, end});
+            if (segment < 0) throw std::invalid_argument("the segment is no candidate");
+            std::vector<std::int32_t> rows;
+            one.each_row(segment, start, [&](std::int32_t row) { rows.push_back(row); });
+            return give(std::move(rows));
+          },
+          "sentence"_a, "start"_a, "end"_a, "The rows that a segment reads, from 0 within its sentence.")
+      .def(
+          "encode",
+          [](const Lattices& self, std::size_t sentence, const Input<std::int32_t>& starts,
+             const Input<std::int32_t>& ends, const Input<std::int32_t>& columns, std::int32_t width) {
+            return give(self.encode(sentence, span(starts), span(ends), span(columns), width));
+          },
+          "sentence"_a, "starts"_a, "ends"_a, "columns"_a, "width"_a,
+          "The cells of the path through these segments in reading order, single words of column 0 between them.");
+}
+
+}  // namespace spanloom::bindings

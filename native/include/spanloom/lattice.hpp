@@ -1,0 +1,145 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace spanloom {
+
+// A segment of a sentence: tokens [start, end).
+struct Segment {
+  std::int32_t start = 0;
+  std::int32_t end = 0;
+  bool operator==(const Segment&) const = default;
+};
+
+// The spans of one sentence that a dependency tree allows, by start, then end (Jie, Muis and Lu 2017, definition 1):
+// single words, and [p0, pk + 1) for every chain p0 < p1 < … < pk of neighbours joined by arcs, whatever their
+// direction.
+//
+// heads[t] is the head of token t counted from 1, or 0 for a root. Spans longer than `longest` are left out; with
+// `single`, so are those of more than one arc. Any graph will do: several roots, crossing arcs, even cycles.
+// Throws std::invalid_argument if a head is not a token of the sentence.
+std::vector<Segment> valid_spans(std::span<const std::int32_t> heads, std::size_t longest, bool single);
+
+// Which rows of features a sentence has. Every segment [i, j) reads the rows that its place gives it, and rows that
+// segments share are scored once:
+//
+//   first(i)      every segment that starts at i
+//   last(j - 1)   every segment that ends after token j - 1
+//   inside(t)     every segment that covers t; only if `inside`
+//   left(i, k)    every segment that starts at i and has more than k tokens, 1 <= k < left
+//   right(j, k)   every segment that ends before j and has more than k tokens, 1 <= k < right
+//   span(i, j)    this segment alone
+//
+// Rows are numbered in this order, each kind by token, then k; spans by start, then end.
+struct SegmentLayout {
+  std::uint32_t left = 1;
+  std::uint32_t right = 1;
+  bool inside = false;
+  bool operator==(const SegmentLayout&) const = default;
+};
+
+// The kinds of rows, in the order of their numbers.
+enum class Part : std::uint8_t { first, last, inside, left, right, span };
+
+// The candidate segments of one sentence. Single words are always among them, so that any set of disjoint segments can
+// be completed to a path. It looks at memory that Lattices own.
+struct Lattice {
+  std::int32_t tokens = 0;
+  SegmentLayout layout;
+  const std::int64_t* start_ptr = nullptr;  // [tokens + 1]: segments from start_ptr[i] on begin at i
+  const std::int32_t* ends = nullptr;       // by segment of the corpus
+  const std::int64_t* end_ptr = nullptr;  // [tokens + 1]: by_end from end_ptr[t] on: the segments whose last token is t
+  const std::int32_t* by_end = nullptr;   // segments of this sentence from 0, longest first
+  const std::int32_t* left_row = nullptr;   // [tokens + 1]: row of left(i, 1); the next entry ends them
+  const std::int32_t* right_row = nullptr;  // [tokens + 1]: row of right(t + 1, 1)
+
+  std::int32_t segments() const { return static_cast<std::int32_t>(start_ptr[tokens] - start_ptr[0]); }
+  std::int32_t first_segment(std::int32_t i) const { return static_cast<std::int32_t>(start_ptr[i] - start_ptr[0]); }
+  std::int32_t end_of(std::int32_t segment) const { return ends[start_ptr[0] + segment]; }
+  std::int32_t longest_from(std::int32_t i) const { return ends[start_ptr[i + 1] - 1] - i; }
+
+  std::int32_t first(std::int32_t i) const { return i; }
+  std::int32_t last(std::int32_t t) const { return tokens + t; }
+  std::int32_t inside(std::int32_t t) const { return 2 * tokens + t; }
+  std::int32_t span(std::int32_t segment) const { return right_row[tokens] + segment; }
+  std::int32_t rows() const { return span(segments()); }
+
+  // The row of a part other than span at token i, or -1 if there is none: left(i, k) and right(i + 1, k) with k = index.
+  std::int32_t row(Part part, std::int32_t index, std::int32_t i) const {
+    switch (part) {
+      case Part::first:
+        return first(i);
+      case Part::last:
+        return last(i);
+      case Part::inside:
+        return inside(i);
+      case Part::left:
+        return left_row[i] + index - 1 < left_row[i + 1] ? left_row[i] + index - 1 : -1;
+      case Part::right:
+        return right_row[i] + index - 1 < right_row[i + 1] ? right_row[i] + index - 1 : -1;
+      default:
+        return -1;
+    }
+  }
+
+  // The number of [start, end), or -1 if it is no candidate.
+  std::int32_t find(Segment segment) const;
+
+  // Calls body(row) for every row of a segment, ascending.
+  template <class Body>
+  void each_row(std::int32_t segment, std::int32_t i, const Body& body) const {
+    const std::int32_t j = end_of(segment);
+    body(first(i));
+    body(last(j - 1));
+    if (layout.inside) {
+      for (std::int32_t t = i; t < j; ++t) body(inside(t));
+    }
+    const auto inner = [&](std::uint32_t indexed) { return std::min(static_cast<std::int32_t>(indexed), j - i) - 1; };
+    for (std::int32_t k = 0; k < inner(layout.left); ++k) body(left_row[i] + k);
+    for (std::int32_t k = 0; k < inner(layout.right); ++k) body(right_row[j - 1] + k);
+    body(span(segment));
+  }
+};
+
+// The lattices of many sentences.
+class Lattices {
+ public:
+  explicit Lattices(SegmentLayout layout = {}) : layout_(layout) {}
+
+  // Appends a sentence with these segments, which must be by start, then end, and hold every single word.
+  void add(std::size_t tokens, std::span<const Segment> segments);
+  // Appends a sentence with all segments of at most `longest` tokens.
+  void add_all(std::size_t tokens, std::size_t longest);
+
+  std::size_t size() const { return token_ptr_.size() - 1; }
+  std::size_t segments() const { return ends_.size(); }
+  std::size_t tokens() const { return static_cast<std::size_t>(token_ptr_.back()); }
+  std::size_t rows() const { return static_cast<std::size_t>(row_ptr_.back()); }
+  std::int64_t row_base(std::size_t sentence) const { return row_ptr_[sentence]; }
+  SegmentLayout layout() const { return layout_; }
+
+  // The cells of the path through these segments, which are in reading order and carry a column > 0 each; the words
+  // between them are segments of column 0. Cells of rows first, ascending; then the pair (x, y) of neighbours at
+  // rows * width + x * width + y. Throws std::invalid_argument if a segment is no candidate or overlaps the one before.
+  std::vector<std::int32_t> encode(std::size_t sentence, std::span<const std::int32_t> starts,
+                                   std::span<const std::int32_t> ends, std::span<const std::int32_t> columns,
+                                   std::int32_t width) const;
+
+  // Throws std::out_of_range.
+  Lattice operator[](std::size_t sentence) const;
+
+ private:
+  void finish(std::int32_t tokens);
+
+  SegmentLayout layout_;
+  std::vector<std::int64_t> token_ptr_{0};  // [sentences + 1]
+  std::vector<std::int64_t> row_ptr_{0};    // [sentences + 1]
+  // Per-token arrays have tokens + 1 entries a sentence: sentence s begins at token_ptr_[s] + s.
+  std::vector<std::int64_t> start_ptr_, end_ptr_;
+  std::vector<std::int32_t> left_row_, right_row_;
+  std::vector<std::int32_t> ends_, by_end_;  // by segment
+};
+
+}  // namespace spanloom

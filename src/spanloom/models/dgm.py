@@ -1,0 +1,66 @@
+"""Dependency-guided models (Jie, Muis & Lu 2017): a semi-Markov field over the segments that a dependency tree allows.
+
+The score is that of ``models.semimarkov``. A segment is a candidate if it is a *valid span* of the sentence's tree: one
+word, or the words under a chain of arcs where no arc covers another (``spanloom.corpus.valid_spans``); for ``dgm-s``,
+one word or one arc. On average over all trees there are fewer than e·n of them, however long mentions may be: as cheap
+as a chain, with the features of segments. Holds contiguous mentions that do not overlap and are valid spans.
+
+Trees are read from the column ``head``; see ``spanloom.parsers`` for text without trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spanloom._native import Lattices
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention
+from spanloom.corpus.trees import arcs_to_right, heads_of, is_single_arc, is_valid_span
+from spanloom.models.base import Shapes
+from spanloom.models.semimarkov import SemiMarkov
+
+
+class DependencyGuided(SemiMarkov):
+    """The valid spans of up to a number of tokens.
+
+    Parameters
+    ----------
+    longest
+        L, the number of tokens that a mention may have. None: as many as the longest training mention.
+    """
+
+    name = "dgm"
+    holds = "contiguous mentions that do not overlap and are valid spans of the dependency tree"
+    single = False
+
+    def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
+        found = super().unreachable(mentions, sentence, number)
+        heads_of(sentence, number)
+        arcs = arcs_to_right(sentence.columns["head"])
+        fits = is_single_arc if self.single else is_valid_span
+        long = {i for i, _ in found}
+        chain = "one arc" if self.single else "a chain of arcs"
+        found.extend(
+            (i, f"is not covered by {chain} of the sentence's tree")
+            for i, m in enumerate(mentions)
+            if i not in long and not m.discontinuous and not fits(m, arcs)
+        )
+        return sorted(found)
+
+    def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
+        lengths = [len(s) for s in sentences]
+        heads = [heads_of(s, number) for number, s in enumerate(sentences)]
+        flat = np.concatenate(heads) if heads else np.zeros(0, np.int32)
+        return Shapes(
+            lengths, Lattices.guided(np.asarray(lengths, np.int64), flat, self.longest or 1, self.single, layout)
+        )
+
+
+class SingleArc(DependencyGuided):
+    """Single words and the spans of single arcs, up to a number of tokens."""
+
+    name = "dgm-s"
+    holds = "contiguous mentions that do not overlap and are one word or one arc of the dependency tree"
+    single = True

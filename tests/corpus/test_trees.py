@@ -1,0 +1,149 @@
+"""Valid spans by definition, and theorem 1 of Jie, Muis & Lu (2017) by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanloom import Mention, Sentence
+from spanloom.corpus.trees import arcs_to_right, heads_of, is_single_arc, is_valid_span, valid_spans
+from spanloom.errors import CorpusError, ParameterError
+
+Edge = tuple[int, int]
+
+
+def chains(n: int, edges: set[Edge]) -> dict[tuple[int, int], list[tuple[int, ...]]]:
+    """By span: every ascending sequence of words in which neighbours share an arc. Definition 1, word by word."""
+    found: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+    for size in range(1, n + 1):
+        for words in itertools.combinations(range(n), size):
+            if all((a, b) in edges for a, b in itertools.pairwise(words)):
+                found.setdefault((words[0], words[-1] + 1), []).append(words)
+    return found
+
+
+def labelled_trees(n: int) -> list[set[Edge]]:
+    """All n^(n-2) trees on n labelled nodes, by Prüfer codes."""
+    if n == 1:
+        return [set()]
+    trees = []
+    for code in itertools.product(range(n), repeat=n - 2):
+        degree = [1 + code.count(v) for v in range(n)]
+        edges = set()
+        for v in code:
+            leaf = degree.index(1)
+            edges.add((min(leaf, v), max(leaf, v)))
+            degree[leaf] -= 1
+            degree[v] -= 1
+        a, b = (v for v in range(n) if degree[v] == 1)
+        trees.append(edges | {(a, b)})
+    return trees
+
+
+def as_heads(n: int, edges: set[Edge]) -> list[int]:
+    """Direct a forest away from the lowest word of each part."""
+    heads, seen = [0] * n, set()
+    for root in range(n):
+        stack = [root] if root not in seen else []
+        while stack:
+            v = stack.pop()
+            seen.add(v)
+            for a, b in edges:
+                if v in (a, b):
+                    other = a + b - v
+                    if other not in seen:
+                        heads[other] = v + 1
+                        stack.append(other)
+    return heads
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_theorem_1_average_number_of_valid_spans(n):
+    """Over all n^(n-2) trees of n words there are (n+1)^(n-1) valid spans: n(1+1/n)^(n-1) a tree, at most e·n."""
+    trees = labelled_trees(n)
+    assert len({frozenset(t) for t in trees}) == len(trees) == (n ** (n - 2) if n > 1 else 1)
+    total = sum(len(valid_spans(as_heads(n, edges))) for edges in trees)
+    assert total == (n + 1) ** (n - 1)
+    average = total / len(trees)
+    assert average == pytest.approx(n * (1 + 1 / n) ** (n - 1))
+    assert average <= math.e * n
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_theorem_1_bijection(n):
+    """Tying the words of a span's chain to a new word instead of to each other reaches every larger tree once."""
+    reached = []
+    for edges in labelled_trees(n):
+        for span, found in chains(n, edges).items():
+            (words,) = found  # in a tree the chain is unique
+            assert span in valid_spans(as_heads(n, edges))
+            links = set(itertools.pairwise(words))
+            reached.append(frozenset(edges - links | {(w, n) for w in words}))
+    assert len(reached) == len(set(reached))
+    assert set(reached) == {frozenset(t) for t in labelled_trees(n + 1)}
+
+
+any_heads = st.integers(0, 8).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n))
+
+
+@settings(max_examples=300, deadline=None)
+@given(any_heads, st.integers(1, 8))
+def test_valid_spans_equal_the_definition(heads, longest):
+    """Also for fragments, crossing arcs and what is no tree at all."""
+    edges = {(min(t, h - 1), max(t, h - 1)) for t, h in enumerate(heads) if h > 0 and h - 1 != t}
+    listed = {s: any(len(words) <= 2 for words in found) for s, found in chains(len(heads), edges).items()}
+    short = sorted(s for s in listed if s[1] - s[0] <= longest)
+    assert valid_spans(heads, longest=longest) == short
+    assert valid_spans(heads, longest=longest, single=True) == [s for s in short if listed[s]]
+    arcs = arcs_to_right([str(h) for h in heads])
+    for start, end in itertools.combinations(range(len(heads) + 1), 2):
+        mention = Mention("a", ((start, end),))
+        assert is_valid_span(mention, arcs) == ((start, end) in listed)
+        assert is_single_arc(mention, arcs) == listed.get((start, end), False)
+
+
+def test_the_examples_of_the_paper():
+    """Figure 2: "Lee Ann Womack won Single of the Year award"."""
+    heads = [3, 3, 4, 0, 4, 5, 8, 6, 4]
+    spans = valid_spans(heads, longest=4)
+    assert (0, 3) in spans  # Lee Ann Womack: one arc
+    assert (1, 4) in spans  # Ann Womack won: two arcs
+    assert (1, 5) in spans  # Ann Womack won Single: three
+    assert (5, 8) in spans  # of the Year: one arc
+    assert (6, 9) not in spans
+
+
+def test_a_long_sentence_is_quick():
+    """A chain of arcs has n(n+1)/2 valid spans; a star joined to its last word 2n - 1."""
+    n = 2000
+    assert len(valid_spans([n] * (n - 1) + [0])) == 2 * n - 1
+    assert len(valid_spans([*range(n)], longest=4)) == 4 * n - 6
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (None, "has no tree: it lacks the column 'head'.*parser"),
+        (["0", "x"], "the head 'x' is not a number"),
+        (["0", "3"], "the head 3 is not one of its 2 tokens"),
+        (["0", "-1"], "the head '?-1'?"),
+    ],
+)
+def test_bad_trees_are_named(column, message):
+    """The sentence, the value, and what to do."""
+    sentence = Sentence(["a", "gene"], columns={} if column is None else {"head": column})
+    with pytest.raises(CorpusError, match=message) as error:
+        heads_of(sentence, 17)
+    assert "sentence 17 (a gene …)" in str(error.value)
+
+
+def test_bad_arguments_are_named():
+    """A head beyond the sentence, a longest span without words."""
+    with pytest.raises(ParameterError, match=r"token 1 has the head 3; heads are 1 \.\. 2, or 0 for a root"):
+        valid_spans([0, 3])
+    with pytest.raises(ParameterError, match="at least 1, got 0"):
+        valid_spans([0], longest=0)
