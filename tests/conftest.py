@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Examples may take as long as they need: on a busy machine, time says nothing about the code.
+settings.register_profile("spanloom", deadline=None)
+settings.load_profile("spanloom")
 
 ROOT = Path(__file__).resolve().parent.parent
 
