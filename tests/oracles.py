@@ -136,3 +136,42 @@ def finite_differences(
         down[i] -= step
         out[i] = (function(up) - function(down)) / (2 * step)
     return out
+
+
+def separator_of(mentions: Sequence[tuple[int, int]], gap: int) -> frozenset[str]:
+    """S, E, C at a gap, from the paper's three cases."""
+    cases = set()
+    if any(start == gap for start, _ in mentions):
+        cases.add("S")
+    if any(end == gap for _, end in mentions):
+        cases.add("E")
+    if any(start < gap < end for start, end in mentions):
+        cases.add("C")
+    return frozenset(cases)
+
+
+def separator_sequences(n: int) -> list[tuple[frozenset[str], ...]]:
+    """Every separator sequence that some set of spans of ``n`` tokens has, found by going through all sets."""
+    spans = [(a, b) for a in range(n) for b in range(a + 1, n + 1)]
+    found = dict.fromkeys(
+        tuple(separator_of(chosen, gap) for gap in range(n + 1))
+        for size in range(len(spans) + 1)
+        for chosen in itertools.combinations(spans, size)
+    )
+    return list(found)
+
+
+def mention_hyperpaths(n: int) -> list[tuple[tuple[str, ...], ...]]:
+    """Every hyperpath of the mention hypergraph of one type: for each token its choice at T, and at I if reached."""
+    paths: list[tuple[tuple[tuple[str, ...], ...], bool]] = [((), False)]  # and whether the next I is reached
+    for k in range(n):
+        longer = []
+        for path, reached in paths:
+            for t in ("T→I", "T→X"):
+                if t == "T→X" and not reached:
+                    longer.append(((*path, (t,)), False))
+                    continue
+                for i in ("I→X",) if k == n - 1 else ("I→I", "I→X", "I→(I,X)"):
+                    longer.append(((*path, (t, i)), i != "I→X"))
+        paths = longer
+    return [path for path, _ in paths]

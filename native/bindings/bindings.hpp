@@ -10,5 +10,6 @@ void bind_structure(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
+void bind_clusters(nanobind::module_& m);
 
 }  // namespace spanloom::bindings

@@ -43,7 +43,31 @@ void bind_learning(nb::module_& m) {
           },
           "x"_a, "Return (value, gradient).");
 
+  nb::class_<CompressedRows>(m, "CompressedRows", "Training rows with equal feature columns merged, by row and column.")
+      .def(
+          "__init__",
+          [](CompressedRows* self, const SparseRows& rows, bool merge) {
+            const nb::gil_scoped_release release;
+            new (self) CompressedRows(compress(rows, merge));
+          },
+          "rows"_a, "merge"_a = true)
+      .def_prop_ro("classes", &CompressedRows::classes, "Number of distinct feature columns.");
+
   nb::class_<Likelihood, Objective>(m, "Likelihood", "Negative log-likelihood of annotated structures.")
+      .def(
+          "__init__",
+          [](Likelihood* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
+             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
+             const nb::object& global_tying, bool observed, int threads) {
+            Gold gold{copy(gold_ptr), copy(gold_cells)};
+            Tying site = make_tying(site_tying);
+            Tying global = make_tying(global_tying);
+            const nb::gil_scoped_release release;
+            new (self) Likelihood(std::move(rows), std::move(structure), std::move(gold), std::move(site),
+                                  std::move(global), observed, threads);
+          },
+          "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
+          "global_tying"_a = nb::none(), "observed"_a = false, "threads"_a = 0)
       .def(
           "__init__",
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
@@ -53,8 +77,9 @@ void bind_learning(nb::module_& m) {
             Tying site = make_tying(site_tying);
             Tying global = make_tying(global_tying);
             const nb::gil_scoped_release release;
-            new (self) Likelihood(rows, std::move(structure), std::move(gold), std::move(site), std::move(global),
-                                  merge, observed, threads);
+            auto compressed = std::make_shared<const CompressedRows>(compress(rows, merge));
+            new (self) Likelihood(std::move(compressed), std::move(structure), std::move(gold), std::move(site),
+                                  std::move(global), observed, threads);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
           "global_tying"_a = nb::none(), "merge"_a = true, "observed"_a = false, "threads"_a = 0)

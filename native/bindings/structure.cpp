@@ -1,6 +1,9 @@
 #include "spanloom/structure.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
@@ -8,6 +11,8 @@
 #include "bindings.hpp"
 #include "spanloom/chain.hpp"
 #include "spanloom/decoder.hpp"
+#include "spanloom/edge.hpp"
+#include "spanloom/hypergraph.hpp"
 #include "spanloom/segments.hpp"
 
 namespace nb = nanobind;
@@ -79,6 +84,11 @@ void bind_structure(nb::module_& m) {
             new (self) SegmentStructure(columns, std::move(lattices));
           },
           "columns"_a, "lattices"_a);
+  nb::class_<EdgeStructure, Structure>(m, "EdgeStructure", "Mention separators as edges between two nodes per token.")
+      .def(nb::init<>());
+
+  nb::class_<HypergraphStructure, Structure>(m, "HypergraphStructure", "The mention hypergraph of one type.")
+      .def(nb::init<>());
 
   nb::class_<GraphStructure, Structure>(m, "GraphStructure", "A graph for each number of sites.")
       .def(nb::init<std::size_t, std::size_t>(), "columns"_a, "global_cells"_a)
@@ -87,35 +97,57 @@ void bind_structure(nb::module_& m) {
           "graph"_a)
       .def("has", &GraphStructure::has, "sites"_a);
 
-  nb::class_<Decoder>(m, "Decoder", "Weights and a structure: from features to best structures and marginals.")
+  nb::class_<Decoder>(m, "Decoder", "Structures with their weights: from features to best structures and scores.")
       .def(
           "__init__",
           [](Decoder* self, std::shared_ptr<Structure> structure, const Input<float>& weights,
-             const Input<double>& global) { new (self) Decoder(std::move(structure), span(weights), copy(global)); },
+             const Input<double>& global) {
+            new (self) Decoder({{std::move(structure), span(weights), copy(global)}});
+          },
           "structure"_a, "weights"_a, "global_weights"_a)
+      .def_static(
+          "joined",
+          [](const std::vector<std::tuple<std::shared_ptr<Structure>, Input<float>, Input<double>>>& given) {
+            std::vector<Decoder::Part> parts;
+            for (const auto& [structure, weights, global] : given) {
+              parts.push_back({structure, span(weights), copy(global)});
+            }
+            return Decoder(parts);
+          },
+          "parts"_a, "One decoder for several (structure, weights, global weights): features are looked up once.")
+      .def_prop_ro("size", &Decoder::size, "Number of structures.")
+      .def(
+          "set_offsets",
+          [](Decoder& self, std::size_t part, const Input<double>& offsets) { self.set_offsets(part, copy(offsets)); },
+          "part"_a, "offsets"_a, "Add offsets[k] to the score of column k of one structure at every site.")
       .def(
           "best",
-          [](const Decoder& self, const SparseRows& rows, int threads, std::shared_ptr<Structure> structure) {
-            Gold found;
+          [](const Decoder& self, const SparseRows& rows, int threads,
+             const std::vector<std::shared_ptr<Structure>>& structures) {
+            std::vector<const Structure*> own;
+            for (const auto& structure : structures) own.push_back(structure.get());
+            std::vector<Gold> found;
             {
               const nb::gil_scoped_release release;
-              found = self.best(rows, threads, structure.get());
+              found = self.best(rows, threads, own);
             }
-            return nb::make_tuple(give(std::move(found.ptr)), give(std::move(found.cells)));
+            std::vector<std::pair<Array<std::int64_t>, Array<std::int32_t>>> out;
+            for (Gold& one : found) out.emplace_back(give(std::move(one.ptr)), give(std::move(one.cells)));
+            return out;
           },
-          "rows"_a, "threads"_a = 0, "structure"_a = nb::none(),
-          "Return (ptr, cells): the site cells of each sentence's best structure.")
+          "rows"_a, "threads"_a = 0, "structures"_a = std::vector<std::shared_ptr<Structure>>{},
+          "Return (ptr, cells) for each structure: the site cells of each sentence's best choice.")
       .def(
           "scores",
-          [](const Decoder& self, const SparseRows& rows, int threads) {
+          [](const Decoder& self, const SparseRows& rows, int threads, std::size_t part) {
             std::vector<double> table;
             {
               const nb::gil_scoped_release release;
-              table = self.scores(rows, threads);
+              table = self.scores(rows, part, threads);
             }
             return give(std::move(table));
           },
-          "rows"_a, "threads"_a = 0, "The score table [sites * columns] of all sentences.");
+          "rows"_a, "threads"_a = 0, "part"_a = 0, "The score table [sites * columns] of all sentences.");
 }
 
 }  // namespace spanloom::bindings

@@ -57,9 +57,10 @@ Layout make_layout(const CompressedRows& x, const Structure& structure, const Go
 
 }  // namespace
 
-Likelihood::Likelihood(const SparseRows& rows, std::shared_ptr<const Structure> structure, Gold gold, Tying site_tying,
-                       Tying global_tying, bool merge, bool observed, int threads)
-    : x_(compress(rows, merge)),
+Likelihood::Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure, Gold gold,
+                       Tying site_tying, Tying global_tying, bool observed, int threads)
+    : shared_(std::move(x)),
+      x_(*shared_),
       structure_(std::move(structure)),
       gold_(std::move(gold)),
       global_tying_(std::move(global_tying)),

@@ -1,7 +1,7 @@
 """spanloom's native core."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -167,7 +167,7 @@ class GraphStructure(Structure):
 
 class Decoder:
     """
-    Weights and a structure: from features to best structures and marginals.
+    Structures with their weights: from features to best structures and scores.
     """
 
     def __init__(self, structure: Structure, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], global_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
@@ -175,7 +175,21 @@ class Decoder:
     def best(self, rows: SparseRows, threads: int = 0, structure: Structure | None = None) -> tuple:
         """Return (ptr, cells): the site cells of each sentence's best structure."""
 
-    def scores(self, rows: SparseRows, threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    @property
+    def size(self) -> int:
+        """Number of structures."""
+
+    def set_offsets(self, part: int, offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Add offsets[k] to the score of column k of one structure at every site.
+        """
+
+    def best(self, rows: SparseRows, threads: int = 0) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
+        """
+        Return (ptr, cells) for each structure: the site cells of each sentence's best choice.
+        """
+
+    def scores(self, rows: SparseRows, threads: int = 0, part: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The score table [sites * columns] of all sentences."""
 
 class Objective:
@@ -187,10 +201,23 @@ class Objective:
     def evaluate(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
         """Return (value, gradient)."""
 
+class CompressedRows:
+    """Training rows with equal feature columns merged, by row and column."""
+
+    def __init__(self, rows: SparseRows, merge: bool = True) -> None: ...
+
+    @property
+    def classes(self) -> int:
+        """Number of distinct feature columns."""
+
 class Likelihood(Objective):
     """Negative log-likelihood of annotated structures."""
 
-    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
+    @overload
+    def __init__(self, rows: CompressedRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, threads: int = 0) -> None: ...
+
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, threads: int = 0) -> None: ...
 
     @property
     def classes(self) -> int:
@@ -292,3 +319,6 @@ class FeatureRows:
     def names(self) -> list[str]: ...
 
     def state(self) -> dict: ...
+
+def brown_clusters(tokens: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], line_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: int, clusters: int, progress: object | None = None, threads: int = 0) -> tuple:
+    """Return (cluster of each word, path of each cluster)."""

@@ -20,7 +20,7 @@ from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, toke
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.evaluation import Report, evaluate
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import Iteration, Listener, Settings, Weights
+from spanloom.learning import Iteration, Listener, Settings, Weights, compress
 from spanloom.models import MODELS, Model, Standalone
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import CHOICES
@@ -78,7 +78,7 @@ class Recognizer:
     labels_
         The labels of the mentions that it finds.
     ceiling_
-        The share of the training mentions that the model can hold.
+        The share of the training mentions that the model can hold and read back.
     lost_
         The others: (sentence number, mention).
 
@@ -203,10 +203,18 @@ class Recognizer:
                     [s.mentions for s in dev_sentences],
                     dev_shapes,
                 )
+            compressed = None if common["algorithm"] == "perceptron" else compress(rows, settings)
             for number, component in enumerate(model.components):
                 try:
                     learned, records = train_component(
-                        component, rows, held.mentions, shapes, number=number, dev=watch, **common
+                        component,
+                        rows,
+                        held.mentions,
+                        shapes,
+                        number=number,
+                        dev=watch,
+                        compressed=compressed,
+                        **common,
                     )
                 except Interrupted as stop:
                     if number + 1 < len(model.components):
@@ -219,6 +227,7 @@ class Recognizer:
             "tokens": sum(lengths),
             "mentions": sum(map(len, held.mentions)),
             "lost": len(held.lost),
+            "misread": len(held.misread),
             "iterations": len(history),
             "objective": sum(r.objective for r in _last_of_each(history)),
             "dev_f1": history[-1].dev_f1 if history and len(model.components) <= 1 else None,
@@ -230,7 +239,7 @@ class Recognizer:
         self._install(model, *_prune(extractor, weights), training)
         self.history_ = history
         self.ceiling_ = held.ceiling
-        self.lost_ = held.lost
+        self.lost_ = held.lost + held.misread
         if interrupted is not None:
             raise interrupted
         return self
@@ -279,7 +288,7 @@ class Recognizer:
         component, weights = model.components[0], self.weights_[0]
         shapes = model.shapes([sentence], self.extractor_.layout)
         rows = self.extractor_.transform([sentence], self.threads, shapes.lattices)
-        scores = np.concatenate([self._decoders[0].scores(rows, 1), weights.globals])
+        scores = np.concatenate([self._decoder.scores(rows, 1), weights.globals])
         graph = component.structure_for(shapes).graph(rows.rows)
         log_z = graph.log_partition(scores)
         site_cells = rows.rows * len(component.columns)
@@ -429,10 +438,12 @@ class Recognizer:
             shape = (extractor.size, len(component.columns))
             if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
                 raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
-        self._decoders = [
-            Decoder(component.structure, one.features.ravel(), one.globals)
-            for component, one in zip(model.components, weights, strict=True)
-        ]
+        self._decoder = Decoder.joined(
+            [
+                (component.structure, one.features.ravel(), one.globals)
+                for component, one in zip(model.components, weights, strict=True)
+            ]
+        )
         self.model_ = model
         self.extractor_ = extractor
         self.weights_ = weights
@@ -463,10 +474,7 @@ class Recognizer:
             return model.find(sentences, threads)
         shapes = model.shapes(sentences, self.extractor_.layout)
         rows = self.extractor_.transform(sentences, self.threads, shapes.lattices)
-        found = [
-            decode_all(component, decoder, rows, shapes, threads)
-            for component, decoder in zip(model.components, self._decoders, strict=True)
-        ]
+        found = decode_all(model.components, self._decoder, rows, shapes, threads)
         return found[0] if len(found) == 1 else [model.unite(parts) for parts in zip(*found, strict=True)]
 
 

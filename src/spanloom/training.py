@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Decoder, SparseRows
+from spanloom._native import CompressedRows, Decoder, SparseRows
 from spanloom.corpus import Mention, Sentence
 from spanloom.errors import EncodingError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.features import FeatureSet
-from spanloom.learning import Iteration, Listener, Settings, Weights, averaged_perceptron, maximise_likelihood
+from spanloom.learning import Iteration, Listener, Settings, Weights, averaged_perceptron, compress, maximise_likelihood
 from spanloom.models import Component, Model, Shapes, Standalone
 
 Gold = list[list[Mention]]
@@ -28,13 +28,16 @@ class Held:
 
     mentions: Gold
     lost: list[tuple[int, Mention]]
-    """Sentence number and mention."""
+    """Sentence number and mention: left out of training."""
+    misread: list[tuple[int, Mention]]
+    """Part of training, but the structure that stands for the sentence is read as other mentions."""
 
     @property
     def ceiling(self) -> float:
-        """The share of the gold mentions that is left: no recall on this data can be higher."""
+        """The share of the gold mentions that can come back: no recall on this data can be higher."""
         kept = sum(map(len, self.mentions))
-        return kept / (kept + len(self.lost)) if kept or self.lost else 1.0
+        total = kept + len(self.lost)
+        return (kept - len(self.misread)) / total if total else 1.0
 
 
 def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
@@ -47,6 +50,7 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
     """
     kept: Gold = []
     lost: list[tuple[int, Mention]] = []
+    misread: list[tuple[int, Mention]] = []
     for number, sentence in enumerate(sentences):
         mentions = sorted(set(sentence.mentions))
         for mention in mentions:
@@ -72,8 +76,10 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
                 )
             mentions, gone = model.reduce(mentions, overlap)
             lost.extend((number, mention) for mention in gone)
+        if len(mentions) > 1:
+            misread.extend((number, mention) for mention in model.misread(mentions))
         kept.append(mentions)
-    return Held(kept, lost)
+    return Held(kept, lost, misread)
 
 
 def gold_cells(component: Component, gold: Gold, shapes: Shapes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
@@ -85,11 +91,15 @@ def gold_cells(component: Component, gold: Gold, shapes: Shapes) -> tuple[npt.ND
     return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
 
 
-def decode_all(component: Component, decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int) -> Gold:
-    """Find the best structure of every sentence and read it."""
-    ptr, cells = decoder.best(rows, threads, component.structure_for(shapes))
-    bounds = ptr.tolist()
-    return [component.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(shapes.lengths)]
+def decode_all(
+    components: Sequence[Component], decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int
+) -> list[Gold]:
+    """Find the best structures of every sentence and read them; one list of mentions per component and sentence."""
+    best = decoder.best(rows, threads, [component.structure_for(shapes) for component in components])
+    return [
+        component.decode_all(cells, ptr, shapes.lengths)
+        for component, (ptr, cells) in zip(components, best, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,7 @@ class Dev:
     def f1(self, component: Component, weights: Weights, threads: int) -> float:
         """Micro F1 on the mentions of the component's own types."""
         decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
-        found = decode_all(component, decoder, self.rows, self.shapes, threads)
+        (found,) = decode_all([component], decoder, self.rows, self.shapes, threads)
         gold = [[m for m in mentions if m.label in component.types] for mentions in self.mentions]
         return micro(gold, found).f1
 
@@ -170,8 +180,12 @@ def train_component(
     dev: Dev | None = None,
     patience: int | None = None,
     listener: Listener | None = None,
+    compressed: CompressedRows | None = None,
 ) -> tuple[Weights, list[Iteration]]:
-    """Train one component and return its weights and one record per iteration; see ``follow``."""
+    """Train one component and return its weights and one record per iteration; see ``follow``.
+
+    ``compressed`` is ``compress(rows, settings)``, given where several components share it.
+    """
     steps: Iterator[tuple[Iteration, Callable[[], Weights]]]
     cells = gold_cells(component, gold, shapes)
     structure = component.structure_for(shapes)
@@ -185,7 +199,7 @@ def train_component(
         steps = averaged_perceptron(rows, structure, cells, settings, seed=seed, component=number)
     else:
         steps = maximise_likelihood(
-            rows,
+            compressed or compress(rows, settings),
             structure,
             cells,
             settings,

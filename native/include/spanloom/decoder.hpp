@@ -9,29 +9,48 @@
 
 namespace spanloom {
 
-// A trained model at work: score weights and a structure.
+// A trained model at work: one or more structures over the same features, each with its weights. The weights of all
+// stand side by side, so that the features of a site are looked up once for all structures.
 class Decoder {
  public:
-  // weights: [features, columns]; global: [global_cells].
-  Decoder(std::shared_ptr<const Structure> structure, std::span<const float> weights, std::vector<double> global);
+  struct Part {
+    std::shared_ptr<const Structure> structure;
+    std::span<const float> weights;  // [features, columns], the same number of features for all parts
+    std::vector<double> global;      // [global_cells]
+  };
+
+  explicit Decoder(const std::vector<Part>& parts);
 
   std::size_t features() const { return features_; }
+  std::size_t size() const { return slices_.size(); }
 
-  // The site cells of the best structure of every sentence. Throws std::domain_error if a sentence has none. Where
-  // sentences have graphs of their own, `structure` is theirs instead of the one given at first.
-  Gold best(const SparseRows& rows, int threads, const Structure* structure = nullptr) const;
+  // offsets[k] is added to the score of column k of one structure at every site; empty for none. Replaces earlier ones.
+  void set_offsets(std::size_t part, std::vector<double> offsets);
 
-  // scores[site, column] of all sentences: [sites * columns].
-  std::vector<double> scores(const SparseRows& rows, int threads) const;
+  // For each structure, the site cells of the best choice for every sentence. Throws std::domain_error if there is
+  // none. Where sentences have graphs of their own, `structures` are theirs instead of those given at first.
+  std::vector<Gold> best(const SparseRows& rows, int threads, std::span<const Structure* const> structures = {}) const;
+
+  // scores[site, column] of all sentences under one structure: [sites * columns].
+  std::vector<double> scores(const SparseRows& rows, std::size_t part, int threads) const;
 
  private:
-  void check(const SparseRows& rows) const;
+  // One structure and its columns in the common table.
+  struct Slice {
+    std::shared_ptr<const Structure> structure;
+    std::vector<double> global;
+    std::vector<double> offsets;
+    std::size_t first = 0;
+  };
 
-  std::shared_ptr<const Structure> structure_;
-  std::size_t features_;
-  std::size_t stride_;
+  void check(const SparseRows& rows) const;
+  // Copies the rows of one structure out of those of all, and adds its offsets.
+  void take(const Slice& slice, std::size_t sites, const std::vector<double>& all, std::vector<double>& table) const;
+
+  std::vector<Slice> slices_;
+  std::size_t features_ = 0;
+  std::size_t stride_ = 0;      // of all structures together
   std::vector<float> weights_;  // [features, stride]
-  std::vector<double> global_;
 };
 
 // One sentence's scores [sites * columns] with rows padded to the structure's stride.

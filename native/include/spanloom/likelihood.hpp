@@ -28,9 +28,10 @@ struct Gold {
 // X^T (expected - gold).
 class Likelihood final : public Objective {
  public:
+  // Objectives over the same features share `x`.
   // observed: only (feature, column) pairs that the gold has get a weight, as CRFsuite does by default.
-  Likelihood(const SparseRows& rows, std::shared_ptr<const Structure> structure, Gold gold, Tying site_tying,
-             Tying global_tying, bool merge, bool observed, int threads);
+  Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure, Gold gold,
+             Tying site_tying, Tying global_tying, bool observed, int threads);
 
   std::size_t size() const override { return layout_.size() + global_params_; }
   double evaluate(std::span<const double> x, std::span<double> gradient) override;
@@ -52,7 +53,8 @@ class Likelihood final : public Objective {
   void make_shards();
   double run_sentences(std::span<const double> x, std::span<double> gradient);
 
-  CompressedRows x_;
+  std::shared_ptr<const CompressedRows> shared_;
+  const CompressedRows& x_;  // *shared_
   std::shared_ptr<const Structure> structure_;
   Gold gold_;
   Tying global_tying_;

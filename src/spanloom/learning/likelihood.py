@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Lbfgs, Likelihood, SparseRows, Structure
+from spanloom._native import CompressedRows, Lbfgs, Likelihood, SparseRows, Structure
 from spanloom.learning.records import Iteration
 
 PERIOD = 10
@@ -46,8 +46,16 @@ class Settings:
     """``"all"``: a weight for every feature and column; ``"observed"``: for those that the gold has together."""
 
 
+def compress(rows: SparseRows, settings: Settings) -> CompressedRows:
+    """Prepare rows for training; the components of a model share them.
+
+    Equal feature columns share a parameter under L2. L1 may prefer one of them, so there they stay apart.
+    """
+    return CompressedRows(rows, merge=settings.l1 == 0)
+
+
 def maximise_likelihood(
-    rows: SparseRows,
+    rows: CompressedRows,
     structure: Structure,
     gold: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
     settings: Settings,
@@ -61,7 +69,7 @@ def maximise_likelihood(
     Parameters
     ----------
     rows
-        The features of every site.
+        The features of every site; see ``compress``.
     structure
         The graph over cells.
     gold
@@ -71,17 +79,8 @@ def maximise_likelihood(
     """
     start = time.perf_counter()
     threads = settings.threads or 0
-    # Equal feature columns share a parameter under L2; L1 may prefer one of them, so there they stay apart.
-    objective = Likelihood(
-        rows,
-        structure,
-        *gold,
-        site_tying,
-        global_tying,
-        merge=settings.l1 == 0,
-        observed=settings.support == "observed",
-        threads=threads,
-    )
+    observed = settings.support == "observed"
+    objective = Likelihood(rows, structure, *gold, site_tying, global_tying, observed=observed, threads=threads)
     optimiser = Lbfgs(
         objective, np.zeros(objective.size), settings.l1, settings.l2, memory=settings.memory, threads=threads
     )

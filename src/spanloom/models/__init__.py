@@ -2,20 +2,30 @@
 
 from spanloom.models.base import Component, Model, Shapes, Standalone
 from spanloom.models.chain import Chain
+from spanloom.models.chains import Chains
 from spanloom.models.dgm import DependencyGuided, SingleArc
+from spanloom.models.edge import Edge
+from spanloom.models.hypergraph import Hypergraph
 from spanloom.models.semimarkov import SemiMarkov
+from spanloom.models.state import State
 
-MODELS: dict[str, type[Model]] = {model.name: model for model in (Chain, SemiMarkov, DependencyGuided, SingleArc)}
+MODELS: dict[str, type[Model]] = {
+    model.name: model for model in (Chain, Chains, Edge, State, Hypergraph, SemiMarkov, DependencyGuided, SingleArc)
+}
 """The models by the name that ``Recognizer(model=…)`` takes."""
 
 __all__ = [
     "MODELS",
     "Chain",
+    "Chains",
     "Component",
     "DependencyGuided",
+    "Edge",
+    "Hypergraph",
     "Model",
     "SemiMarkov",
     "Shapes",
     "SingleArc",
     "Standalone",
+    "State",
 ]

@@ -72,6 +72,18 @@ class Component(ABC):
         """Return how parameters add up to the scores of columns and of global cells; None: a parameter for each."""
         return None, None
 
+    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[list[Mention]]:
+        """Decode many sentences at once; the site cells of sentence ``s`` are ``cells[ptr[s]:ptr[s + 1]]``."""
+        bounds = ptr.tolist()
+        return [self.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(lengths)]
+
+    def starts(self) -> Sequence[str | None]:
+        """For each column, the label of the mention that starts where it is used, or None; mention penalties need it.
+
+        A structure uses exactly one such column for every place where mentions of a label start.
+        """
+        return [None] * len(self.columns)
+
     def global_names(self) -> Sequence[str]:
         """Name the global cells, in order, for explanations."""
         return ()
@@ -104,7 +116,7 @@ class Model(ABC):
         """Return the index of the first mention that the model cannot hold beside the others, and why; or None."""
 
     def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
-        """Split mentions that it cannot hold together into those that it can, and the rest; see ``schemes.flatten``."""
+        """Split mentions into those that the model holds together and the rest; ``keep`` is as in ``flatten``."""
         return flatten(mentions, keep)
 
     def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
@@ -114,6 +126,10 @@ class Model(ABC):
     def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
         """Return what the components need to know of sentences; ``layout`` is that of the ``FeatureExtractor``."""
         return Shapes([len(s) for s in sentences])
+
+    def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
+        """Return those of the mentions that the model can be trained on, but would read as something else."""
+        return []
 
     @abstractmethod
     def header(self) -> dict[str, Any]:

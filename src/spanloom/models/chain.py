@@ -64,6 +64,9 @@ class ChainComponent(Component):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.segments.decode(cells % len(self.columns))
 
+    def starts(self) -> list[str | None]:
+        return self.segments.starts()
+
     def global_names(self) -> list[str]:
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 

@@ -3,11 +3,15 @@
 from spanloom.schemes.flat import first_misfit, flatten
 from spanloom.schemes.maps import Representations, convert, label_map, lattice, mappable
 from spanloom.schemes.segments import Segments
+from spanloom.schemes.separators import SEPARATORS, decode_separators, encode_separators
 
 __all__ = [
+    "SEPARATORS",
     "Representations",
     "Segments",
     "convert",
+    "decode_separators",
+    "encode_separators",
     "first_misfit",
     "flatten",
     "label_map",

@@ -113,6 +113,19 @@ class Segments:
             places.append(len(codes))
         return places
 
+    def starts(self) -> list[str | None]:
+        """For each label its type, if it stands once for every mention; else None.
+
+        That is a label that begins a mention, in schemes that mark every beginning; one that ends it, in those that
+        mark every end; and every label but O in the others.
+        """
+        typed = [r for r in self._readings if r.label is not None]
+        if all(r.begins or all(place.index for place in r.places) for r in typed):
+            return [r.label if r.begins else None for r in self._readings]
+        if all(r.ends or not any(place.last for place in r.places) for r in typed):
+            return [r.label if r.ends else None for r in self._readings]
+        return [r.label for r in self._readings]
+
     def allowed(self, left: int, right: int) -> bool:
         """Whether label ``right`` may follow label ``left``."""
         return bool(self._allowed[left, right])

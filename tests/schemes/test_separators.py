@@ -1,0 +1,107 @@
+"""Separators: the paper's definitions, figures and theorem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import separator_of, separator_sequences
+from spanloom.schemes import SEPARATORS, decode_separators, encode_separators
+from spanloom.schemes.separators import inside_left, inside_right
+
+CASES = [frozenset(name) - {"X"} for name in SEPARATORS]
+
+
+@st.composite
+def spans(draw, longest: int = 9):
+    n = draw(st.integers(1, longest))
+    starts = st.integers(0, n - 1)
+    pairs = starts.flatmap(lambda a: st.integers(a + 1, n).map(lambda b: (a, b)))
+    return draw(st.sets(pairs, max_size=8)), n
+
+
+def names(found: list[tuple[int, int]], n: int) -> list[str]:
+    return [SEPARATORS[s] for s in encode_separators(found, n)]
+
+
+@given(spans())
+def test_every_set_has_exactly_one_sequence_and_it_is_the_papers(case):
+    """Theorem 4.1: the separators are a function of the set; each is the set of the three cases that hold."""
+    chosen, n = case
+    encoded = encode_separators(sorted(chosen), n)
+    assert encoded.tolist() == encode_separators(sorted(chosen, reverse=True), n).tolist()
+    assert [CASES[s] for s in encoded] == [separator_of(sorted(chosen), gap) for gap in range(n + 1)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_reading_and_writing_again_gives_the_same_sequence(n):
+    """Every sequence that a mention set can have is read as a nested set that has it, too."""
+    sequences = separator_sequences(n)
+    for sequence in sequences:
+        gaps = [CASES.index(cases) for cases in sequence]
+        read = decode_separators(gaps)
+        assert encode_separators(read, n).tolist() == gaps
+        assert len(set(read)) == len(read)
+        assert not any(a < c < b < d for a, b in read for c, d in read), "nested, never crossing"
+
+
+@given(spans())
+def test_two_mentions_that_do_not_cross_come_back(case):
+    """So do any number of mentions that do not share tokens."""
+    chosen, n = case
+    ordered = sorted(chosen)
+    for first in ordered:
+        for second in ordered:
+            crossing = first[0] < second[0] < first[1] < second[1] or second[0] < first[0] < second[1] < first[1]
+            pair = {first, second}
+            assert (set(decode_separators(encode_separators(sorted(pair), n))) == pair) is not crossing
+    apart: list[tuple[int, int]] = []
+    for span in ordered:
+        if not apart or apart[-1][1] <= span[0]:
+            apart.append(span)
+    assert decode_separators(encode_separators(apart, n)) == apart
+
+
+def test_figure_4a_an_embedded_mention():
+    """ "the human TCF-1 protein": X [ -[ ]- ]."""
+    assert names([(1, 4), (2, 3)], 4) == ["X", "S", "CS", "EC", "E"]
+
+
+def test_figure_4b_one_start_and_two_ends():
+    """ "the IL2 regulatory region": one gap starts, two end, and both mentions are found."""
+    assert names([(1, 2), (1, 4)], 4) == ["X", "S", "EC", "C", "E"]
+    assert set(decode_separators(encode_separators([(1, 2), (1, 4)], 4))) == {(1, 2), (1, 4)}
+
+
+def test_figure_3_touching_mentions():
+    """ES is a border between two mentions, ECS one inside a third."""
+    assert names([(0, 1), (1, 2)], 2) == ["S", "ES", "E"]
+    assert names([(0, 1), (1, 2), (0, 2)], 2) == ["S", "ECS", "E"]
+
+
+def test_crossing_is_read_as_nested():
+    """Two mentions that cross have the separators of two nested ones: the earliest start takes the farthest end."""
+    crossing, nested = [(0, 2), (1, 3)], [(0, 3), (1, 2)]
+    assert encode_separators(crossing, 3).tolist() == encode_separators(nested, 3).tolist()
+    assert sorted(decode_separators(encode_separators(crossing, 3))) == nested
+
+
+def test_an_inner_start_with_two_ends_loses_the_second():
+    """{(0, 3), (1, 2), (1, 3)} cannot be told from {(0, 3), (1, 2)}."""
+    assert sorted(decode_separators(encode_separators([(0, 3), (1, 2), (1, 3)], 3))) == [(0, 3), (1, 2)]
+
+
+def test_sides_of_a_gap():
+    """The table of the multigraph's edges: X O→O, S O→I, E I→O, the others I→I."""
+    edges = {SEPARATORS[s]: ("OI"[inside_left(s)], "OI"[inside_right(s)]) for s in range(8)}
+    inner = dict.fromkeys(("ES", "C", "CS", "EC", "ECS"), ("I", "I"))
+    assert edges == {"X": ("O", "O"), "S": ("O", "I"), "E": ("I", "O")} | inner
+
+
+def test_deep_nesting_comes_back():
+    """Eight mentions, each inside the last."""
+    tower = [(k, 16 - k) for k in range(8)]
+    assert sorted(decode_separators(encode_separators(tower, 16))) == tower
+    assert decode_separators(np.zeros(17, np.int32)) == []
