@@ -156,6 +156,16 @@ class SegmentStructure(Structure):
 
     def __init__(self, columns: int, lattices: Lattices) -> None: ...
 
+class EdgeStructure(Structure):
+    """Mention separators as edges between two nodes per token."""
+
+    def __init__(self) -> None: ...
+
+class HypergraphStructure(Structure):
+    """The mention hypergraph of one type."""
+
+    def __init__(self) -> None: ...
+
 class GraphStructure(Structure):
     """A graph for each number of sites."""
 
@@ -172,8 +182,11 @@ class Decoder:
 
     def __init__(self, structure: Structure, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], global_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-    def best(self, rows: SparseRows, threads: int = 0, structure: Structure | None = None) -> tuple:
-        """Return (ptr, cells): the site cells of each sentence's best structure."""
+    @staticmethod
+    def joined(parts: Sequence[tuple[Structure, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]]) -> Decoder:
+        """
+        One decoder for several (structure, weights, global weights): features are looked up once.
+        """
 
     @property
     def size(self) -> int:
@@ -184,7 +197,7 @@ class Decoder:
         Add offsets[k] to the score of column k of one structure at every site.
         """
 
-    def best(self, rows: SparseRows, threads: int = 0) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
+    def best(self, rows: SparseRows, threads: int = 0, structures: Sequence[Structure] = []) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
         """
         Return (ptr, cells) for each structure: the site cells of each sentence's best choice.
         """
