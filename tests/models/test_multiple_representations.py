@@ -100,7 +100,7 @@ def test_a_trained_model_is_one_of_its_main_representation(
     for model in (loaded, plain):
         assert [s.mentions for s in model.predict(dev)] == [s.mentions for s in many.predict(dev)]
         rows = many.extractor_.transform(dev)
-        assert model._decoder.scores(rows, 1).tobytes() == many._decoders[0].scores(rows, 1).tobytes()
+        assert model._decoder.scores(rows, 1).tobytes() == many._decoder.scores(rows, 1).tobytes()
 
 
 def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:
