@@ -35,13 +35,18 @@ def plot_curve(curve: Curve) -> Figure:
     left.plot(curve.values, r, marker="o" if few else None, ms=4, color=COLORS[1], label="recall")
     left.plot(curve.values, f, color=COLORS[2], lw=2.2, label="F1")
     right.plot(r, p, color=COLORS[0], marker="." if few else None)
-    marks = [(curve.best, f"best F1 {100 * curve.at(curve.best).f1:.1f} at {curve.best:.3g}", "*", 13)]
-    if curve.chosen is not None:
+    best = curve.at(curve.best).f1
+    marks = [(curve.best, f"best F1 {100 * best:.1f} at {curve.best:.3g}", "*", 13)]
+    if curve.chosen is not None and curve.chosen != curve.best:
         marks.append((curve.chosen, f"chosen: {curve.chosen:.3g}, F1 {100 * curve.at(curve.chosen).f1:.1f}", "D", 7))
+    elif curve.chosen is not None:
+        marks = [(curve.best, f"chosen: {curve.best:.3g}, the best F1, {100 * best:.1f}", "*", 13)]
     for (value, label, marker, size), color in zip(marks, (COLORS[3], COLORS[4]), strict=False):
         left.axvline(value, color=color, lw=1, ls="--")
         score = curve.at(value)
         right.plot(100 * score.recall, 100 * score.precision, marker, ms=size, color=color, label=label, ls="none")
+    if min(curve.values, default=0) > 0 and max(curve.values) / min(curve.values) > 30:
+        left.set_xscale("log")
     left.set(xlabel=curve.name.replace("_", " "), ylabel="%", title="What the setting does")
     right.set(xlabel="recall %", ylabel="precision %", title="Precision against recall")
     left.legend()
