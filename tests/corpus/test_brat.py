@@ -69,7 +69,7 @@ def characters(docs: list[Document]) -> list[object]:
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents())
 def test_round_trip_of_every_kind_of_mention(docs: list[Document]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +79,7 @@ def test_round_trip_of_every_kind_of_mention(docs: list[Document]) -> None:
             assert characters(again) == characters(docs)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(documents(rich=False, spaced=True, gap="\n"))
 def test_tokenised_text_comes_back_token_by_token(docs: list[Document]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +140,7 @@ def test_labels_with_spaces_are_refused(tmp_path: Path) -> None:
         write([doc], f"brat:{tmp_path}/out")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=40) | st.text("T1A#R\t 0;5-DNaé\n", max_size=40).map(str.encode), st.binary(max_size=10))
 def test_any_bytes_give_documents_or_a_corpus_error_with_its_file(ann: bytes, text: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -60,7 +60,7 @@ def test_layers(tmp_path: Path) -> None:
     assert doc.mentions == [Mention("ORG", ((0, 3),)), Mention("LOC", ((2, 3),))]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents("nested", rich=False, gap="\n"), st.sampled_from(["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"]))
 def test_round_trip_of_nested_mentions_in_layers(docs: list[Document], scheme: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def test_round_trip_of_nested_mentions_in_layers(docs: list[Document], scheme: s
         assert everything(list(read(ref, scheme=scheme))) == everything(docs)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents("any", rich=False, gap="\n"))
 def test_one_layer_holds_flat_corpora_and_refuses_all_others(docs: list[Document]) -> None:
     flat = all(
@@ -154,7 +154,7 @@ def test_bad_options(tmp_path: Path, option: dict[str, str], message: str) -> No
         list(read(tmp_path / "a.conll", **option))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=60) | st.text("ab#= \tOBI-\n\r", max_size=60).map(str.encode))
 def test_any_bytes_give_documents_or_a_corpus_error_with_its_line(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

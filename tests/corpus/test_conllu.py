@@ -87,7 +87,7 @@ def bare(docs: list[Document]) -> list[object]:
     return [(d.id, [(s.tokens, s.text, s.spans, sorted(s.mentions)) for s in d.sentences]) for d in docs]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(documents("any", rich=False))
 def test_round_trip_of_every_kind_of_mention(docs: list[Document]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +115,7 @@ def test_bad_files(tmp_path: Path, line: str, message: str) -> None:
         list(read(tmp_path / "a.conllu"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.binary(max_size=50)
     | st.lists(st.sampled_from([*FILE.splitlines(), "", "1\ta", "ÿ"])).map("\n".join).map(str.encode)

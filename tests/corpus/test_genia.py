@@ -207,7 +207,7 @@ TERMS = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(markup=st.lists(TERMS, min_size=1, max_size=4).map(" ".join), tokens=st.sampled_from(["split", "pos"]))
 def test_the_fast_way_reads_what_the_careful_way_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, markup: str, tokens: str
@@ -230,7 +230,7 @@ def test_the_fast_way_takes_nearly_all_articles(shared_data: Path, monkeypatch: 
 PIECES = ["<cons", ' lex="(AND a b)"', ' sem="G#x"', ' sem="(AND G#x G#x)"', ">", "</cons>", "a", " ", "&lt;", "&", "<"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_any_markup_gives_a_document_or_a_corpus_error(tmp_path_factory: pytest.TempPathFactory, markup: str) -> None:
     folder = tmp_path_factory.mktemp("genia")

@@ -19,7 +19,7 @@ def corpus_of(path: Path, *records: Any) -> Path:
     return path
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(documents())
 def test_round_trip_keeps_everything(docs: list[Document]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +183,7 @@ FIELDS = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     st.lists(st.binary(max_size=30) | st.fixed_dictionaries({}, optional=FIELDS).map(lambda r: json.dumps(r).encode()))
 )

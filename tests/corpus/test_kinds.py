@@ -39,7 +39,7 @@ def depth(sentence: list[Mention], m: Mention) -> int:
     return 1 + max((depth(sentence, o) for o in sentence if set(m.tokens) < set(o.tokens)), default=0)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(token_sets())
 def test_every_kind_equals_its_definition(sentences: list[list[Mention]]) -> None:
     found = kinds(sentences)

@@ -49,6 +49,18 @@ def test_counts_go_over_batches() -> None:
 
 
 @pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("split", "sentences", "overlapping", "same"),
+    [("train", 3199, 8337, 4613), ("dev", 366, 915, 479), ("test", 448, 1217, 634)],
+)
+def test_muis_and_lu_table_1(shared_data: Path, split: str, sentences: int, overlapping: int, same: int) -> None:
+    """The GENIA columns of the paper's table, to the last mention."""
+    rows = statistics(read(f"genia:{shared_data}/genia?split={split}")).muis_lu()
+    counts = [rows[name][0] for name in ("with overlap", "overlapping", "overlapping, same type")]
+    assert counts == [sentences, overlapping, same]
+
+
+@pytest.mark.corpus
 def test_genia_all_classes(shared_data: Path) -> None:
     counts = statistics(read(f"genia:{shared_data}/genia?classes=22"))
     assert counts.mentions == 92_722

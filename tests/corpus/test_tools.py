@@ -196,7 +196,7 @@ def characters(docs: list[Document]) -> list[object]:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_round_trip_or_refusal(tool: str, data: st.DataObject) -> None:
     name, package, discontinuous, whole = TOOLS[tool]
@@ -220,7 +220,7 @@ def test_round_trip_or_refusal(tool: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(content=st.binary(max_size=60))
 def test_any_bytes_give_documents_or_a_corpus_error_with_its_place(tool: str, content: bytes) -> None:
     name, package, _, _ = TOOLS[tool]
@@ -275,7 +275,7 @@ OBJECTS = st.dictionaries(
 
 
 @pytest.mark.parametrize("tool", ["prodigy", "doccano", "labelstudio"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(record=OBJECTS)
 def test_any_record_gives_a_document_or_a_corpus_error(tool: str, record: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:

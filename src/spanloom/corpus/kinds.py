@@ -60,6 +60,8 @@ class Kinds:
     crossing: Flags
     same_span: Flags
     discontinuous: Flags
+    duplicate: Flags
+    """Given again, with the same label and tokens (no kind of its own: sets have none)."""
     depth: Ints
     sentence: Ints
     """The index of the sentence that each mention is in."""
@@ -128,6 +130,7 @@ def kinds(sentences: Sequence[Sequence[Mention]]) -> Kinds:
         crossing=_flags(n, first[crossed], second[crossed]),
         same_span=_flags(n, first[same], second[same]),
         discontinuous=broken,
+        duplicate=_flags(n, first[twin], second[twin]),
         depth=_depth(n, outer, inner),
         sentence=sentence,
     )

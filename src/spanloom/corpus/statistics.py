@@ -31,6 +31,8 @@ class Statistics:
         Sentences with at least one mention of a kind, and with any ``mention``.
     patterns
         How often each nesting pattern occurs.
+    overlap
+        What ``muis_lu`` shows.
     trees
         Of the mentions in sentences with a ``head`` column: ``mentions``, ``valid_span``, ``single_arc``.
     """
@@ -45,6 +47,7 @@ class Statistics:
     depth: Counter[int] = field(default_factory=Counter)
     sentences_with: Counter[str] = field(default_factory=Counter)
     patterns: Counter[str] = field(default_factory=Counter)
+    overlap: Counter[str] = field(default_factory=Counter)
     trees: Counter[str] = field(default_factory=Counter)
 
     def add(self, sentences: list[Sentence]) -> None:
@@ -58,6 +61,10 @@ class Statistics:
             self.kinds[kind] += int(flags.sum())
             self.sentences_with[kind] += len(np.unique(found.sentence[flags]))
         self.sentences_with["mention"] += len(np.unique(found.sentence))
+        for name, flags in (("overlapping", found.overlapping), ("same type", found.same_type_overlapping)):
+            again = flags | found.duplicate
+            self.overlap[name] += int(again.sum())
+            self.overlap[f"sentences {name}"] += len(np.unique(found.sentence[again]))
         self.depth.update(found.depth.tolist())
         nested = set(found.sentence[found.nested | found.same_span].tolist())
         for number, sentence in enumerate(sentences):
@@ -75,13 +82,16 @@ class Statistics:
         self.trees["single_arc"] += sum(is_single_arc(m, arcs) for m in sentence.mentions)
 
     def muis_lu(self) -> dict[str, tuple[int, float]]:
-        """Return Muis and Lu's table 1: counts, with shares of the sentences or mentions they are counted in."""
+        """Return Muis and Lu's table 1: counts, with shares of the sentences or mentions they are counted in.
+
+        As there, a mention that is given twice overlaps itself.
+        """
         rows = {
             "sentences": (self.sentences, self.sentences),
-            "with overlap": (self.sentences_with["overlapping"], self.sentences),
+            "with overlap": (self.overlap["sentences overlapping"], self.sentences),
             "mentions": (self.mentions, self.mentions),
-            "overlapping": (self.kinds["overlapping"], self.mentions),
-            "overlapping, same type": (self.kinds["same_type_overlapping"], self.mentions),
+            "overlapping": (self.overlap["overlapping"], self.mentions),
+            "overlapping, same type": (self.overlap["same type"], self.mentions),
         }
         return {name: (n, n / total if total else 0.0) for name, (n, total) in rows.items()}
 
