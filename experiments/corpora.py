@@ -6,8 +6,10 @@ from experiments.runner import Context, Experiment, Result, Run
 from spanloom.ceilings import Ceilings
 from spanloom.corpus import Reference, Report, read
 from spanloom.corpus.statistics import statistics
+from spanloom.models import MODELS
 
 GENIA = "genia:genia?classes=5"
+CEILINGS = [f"ceiling_{model}" for model in MODELS]
 
 
 def _run(name: str, ref: str, **paper: float) -> Run:
@@ -111,7 +113,7 @@ EXPERIMENT = Experiment(
         "depth",
         "valid_span",
         "single_arc",
-        "ceiling_chain",
+        *CEILINGS,
     ),
     percent=(
         "flat",
@@ -121,7 +123,7 @@ EXPERIMENT = Experiment(
         "same_span",
         "valid_span",
         "single_arc",
-        "ceiling_chain",
+        *CEILINGS,
     ),
     about=(
         "Counts of every corpus and split as the readers give them. The figures of the paper are, for the splits of "

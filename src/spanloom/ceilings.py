@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 
 import numpy as np
 
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import CorpusError
-from spanloom.models import MODELS, Model, Standalone
+from spanloom.errors import SpanloomError
+from spanloom.models import MODELS, Model
 from spanloom.training import hold
 
 
@@ -23,7 +22,7 @@ class Ceilings:
     def watch(self, docs: Iterable[Document]) -> Iterator[Document]:
         """Yield the documents on."""
         for doc in docs:
-            self._sentences.extend(s for s in doc.sentences if s.mentions)
+            self._sentences.extend(sentence for sentence in doc.sentences if sentence.mentions)
             yield doc
 
     def shares(self) -> dict[str, float]:
@@ -35,8 +34,8 @@ def ceilings(sentences: Iterable[Sentence]) -> dict[str, float]:
     """Return for every model, with its default settings, the highest recall that it can have on these sentences.
 
     Where a model cannot hold a sentence's mentions together, it gets the longest ones, as in training with
-    ``overlap="longest"``. What it cannot tell apart counts as lost, too: the mentions that come back are counted,
-    not those that went in. Models that go by trees are left out where a sentence has none.
+    ``overlap="longest"``. What it cannot tell apart counts as lost, too: the mentions that come back are counted, not
+    those that went in. Models that need what the sentences do not have, such as trees, are left out.
 
     Examples
     --------
@@ -44,36 +43,35 @@ def ceilings(sentences: Iterable[Sentence]) -> dict[str, float]:
     >>> ceilings([Sentence(["gene", "expression"], [inner, outer])])["chain"]
     0.5
     """
-    corpus = list(sentences)
-    found = {}
-    for name, model in MODELS.items():
-        with suppress(CorpusError):
-            found[name] = ceiling(model(), corpus)
-    return found
+    given = [sentence for sentence in sentences if sentence.mentions]
+    shares: dict[str, float] = {}
+    for name, make in MODELS.items():
+        try:
+            shares[name] = ceiling(make(), given)
+        except SpanloomError:
+            continue
+    return shares
 
 
 def ceiling(model: Model, sentences: Sequence[Sentence]) -> float:
     """Return the share of the mentions that survive encode and decode in one model."""
+    gold = [set(sentence.mentions) for sentence in sentences]
     held = hold(model, sentences, "longest").mentions
-    model.learn([(mentions, len(s)) for mentions, s in zip(held, sentences, strict=True)])
-    total = survived = 0
-    for sentence, kept in zip(sentences, held, strict=True):
-        mentions = set(sentence.mentions)
-        total += len(mentions)
-        if kept:
-            survived += len(mentions & set(_there_and_back(model, kept, sentence)))
+    model.learn([(mentions, len(sentence)) for mentions, sentence in zip(held, sentences, strict=True)])
+    survived = 0
+    for own, kept, sentence in zip(gold, held, sentences, strict=True):
+        # A segment stands for one mention and no other; where sites are words or gaps, what comes back may differ.
+        found = kept if model.sites == "segments" else _there_and_back(model, kept, len(sentence))
+        survived += len(own & set(found))
+    total = sum(map(len, gold))
     return survived / total if total else 1.0
 
 
-def _there_and_back(model: Model, mentions: Sequence[Mention], sentence: Sentence) -> list[Mention]:
-    if isinstance(model, Standalone):
-        return list(mentions)
-    n = len(sentence)
-    shapes = model.shapes([sentence], (1, 1, False))
-    sites = shapes.lattices.rows if shapes.lattices else n if model.sites == "tokens" else n + 1
+def _there_and_back(model: Model, mentions: Sequence[Mention], n: int) -> list[Mention]:
+    sites = n if model.sites == "tokens" else n + 1
     found = []
     for component in model.components:
-        (cells,) = component.encode_all([[m for m in mentions if m.label in component.types]], shapes)
+        cells = component.encode([m for m in mentions if m.label in component.types], n)
         # Global cells come after the site cells; only those are read.
         found.append(component.decode(np.sort(cells[cells < sites * len(component.columns)]), n))
     return model.unite(found)
