@@ -6,15 +6,17 @@ import inspect
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import spanloom
 from spanloom._native import Decoder
+from spanloom.columns import Annotator, annotator, restore
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
@@ -22,6 +24,7 @@ from spanloom.evaluation import Report, evaluate
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress
 from spanloom.models import MODELS, Model, Standalone
+from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import CHOICES
 from spanloom.storage import load_arrays, save_arrays
@@ -39,6 +42,10 @@ class Recognizer:
     ----------
     model
         The kind of model, one of ``spanloom.models.MODELS``.
+    target
+        Instead of mentions, learn the values of a token column, e.g. ``"pos"``: the recogniser is a tagger then.
+    annotators
+        What makes columns that the data do not have, see ``spanloom.columns``: ``["pos.loom"]``, ``["udpipe:FILE"]``.
     scheme
         Segment representation of the flat models: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, BIES, BIS, BB2IES
         or BB2B3IES. Several at once: ``"BIES+"`` for all that it maps to, or a list, the finest first:
@@ -95,6 +102,8 @@ class Recognizer:
         self,
         model: str = "chain",
         *,
+        target: str | None = None,
+        annotators: Sequence[str | Annotator] = (),
         scheme: str | Sequence[str] = "IOBES",
         features: str | Sequence[str] | FeatureSet = "default",
         algorithm: str = "auto",
@@ -113,6 +122,8 @@ class Recognizer:
         splitter: Splitter | None = None,
     ) -> None:
         self.model = model
+        self.target = target
+        self.annotators = annotators
         self.scheme = scheme
         self.features = features
         self.algorithm = algorithm
@@ -163,9 +174,14 @@ class Recognizer:
         settings = self._settings()
         feature_set = self._feature_set()
         start = time.perf_counter()
-        sentences = _sentences(corpus)
+        sentences = self._learned(_sentences(corpus))
         if not any(len(s) for s in sentences):
             raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
+        annotators: list[Annotator] = []
+        for given in self.annotators:
+            one, sentences = annotator(given).fit(sentences)
+            annotators.append(one)
+            feature_set = feature_set.plus(one.templates)
         model = self._make_model()
         held = hold(model, sentences, self.overlap)
         if not any(held.mentions):
@@ -174,7 +190,7 @@ class Recognizer:
             )
         lengths = [len(s) for s in sentences]
         model.learn(list(zip(held.mentions, lengths, strict=True)))
-        dev_sentences = None if dev is None else _sentences(dev)
+        dev_sentences = None if dev is None else annotate(self._learned(_sentences(dev)), annotators)
         weights: list[Weights] = []
         history: list[Iteration] = []
         interrupted: Interrupted | None = None
@@ -236,7 +252,7 @@ class Recognizer:
             "spanloom": spanloom.__version__,
             "python": platform.python_version(),
         }
-        self._install(model, *_prune(extractor, weights), training)
+        self._install(model, *_prune(extractor, weights), training, annotators)
         self.history_ = history
         self.ceiling_ = held.ceiling
         self.lost_ = held.lost + held.misread
@@ -266,7 +282,7 @@ class Recognizer:
             groups = [unit.sentences if isinstance(unit, Document) else [unit] for unit in units]
             tagged = iter(self._tag([sentence for group in groups for sentence in group]))
             for unit, group in zip(units, groups, strict=True):
-                done = [sentence.with_mentions(next(tagged)) for sentence in group]
+                done = [self._result(sentence, next(tagged)) for sentence in group]
                 yield (
                     Document(done, unit.id, unit.text, unit.starts, unit.meta)
                     if isinstance(unit, Document)
@@ -286,6 +302,7 @@ class Recognizer:
                 "k_best takes models with one component"
             )
         component, weights = model.components[0], self.weights_[0]
+        (sentence,) = annotate([sentence], self.annotators_)
         shapes = model.shapes([sentence], self.extractor_.layout)
         rows = self.extractor_.transform([sentence], self.threads, shapes.lattices)
         scores = np.concatenate([self._decoder.scores(rows, 1), weights.globals])
@@ -303,12 +320,19 @@ class Recognizer:
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
         gold: list[Any] = list(corpus)
+        if self.target is not None:
+            sentences = _sentences(gold)
+            return evaluate(self._learned(sentences), self._learned(self.predict(sentences)))
         return evaluate(gold, self.predict(gold))
 
     # Keeping
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one file, whole or not at all. It holds arrays and JSON, nothing that runs."""
+        save_arrays(path, *self.state())
+
+    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Return what a file holds: arrays by name, and JSON."""
         model = self._fitted()
         arrays, feature_header = self.extractor_.state()
         stored = {f"features.{name}": array for name, array in arrays.items()}
@@ -317,14 +341,20 @@ class Recognizer:
         for i, weights in enumerate(self.weights_):
             stored[f"component.{i}.features"] = weights.features
             stored[f"component.{i}.globals"] = weights.globals
+        annotators = []
+        for i, one in enumerate(self.annotators_):
+            made, state = one.state()
+            stored |= {f"annotator.{i}.{name}": array for name, array in made.items()}
+            annotators.append({"kind": one.kind, "state": state})
         header = {
             "model": {"name": model.name, **model.header()},
             "features": feature_header,
             "settings": {name: value for name, value in self.get_params().items() if name not in _NOT_STORED},
             "own_tokenizer": self.tokenizer is not None or self.splitter is not None,
+            "annotators": annotators,
             "training": self.training_,
         }
-        save_arrays(path, stored, header)
+        return stored, header
 
     @classmethod
     def load(
@@ -336,32 +366,56 @@ class Recognizer:
         splitter: Splitter | None = None,
     ) -> Recognizer:
         """Open a model file. A recogniser that was trained with its own tokenizer needs it again to read raw text."""
-        arrays, header = load_arrays(path)
+        try:
+            return cls.from_state(*load_arrays(path), threads=threads, tokenizer=tokenizer, splitter=splitter)
+        except ModelFileError as error:
+            text = str(error)
+            raise ModelFileError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+    @classmethod
+    def from_state(
+        cls,
+        arrays: Mapping[str, npt.NDArray[Any]],
+        header: Mapping[str, Any],
+        *,
+        threads: int | None = None,
+        tokenizer: Tokenizer | None = None,
+        splitter: Splitter | None = None,
+    ) -> Recognizer:
+        """Make a recogniser from what ``state`` returned; see ``load``."""
         try:
             name = header["model"]["name"]
-            if name not in MODELS:
-                raise ModelFileError(f"{path}: the model is a {name!r}, which this version of spanloom does not have")
-            model = MODELS[name].from_header(header["model"])
-            features = {k.removeprefix("features."): v for k, v in arrays.items() if k.startswith("features.")}
-            extractor = FeatureExtractor.from_state(features, header["features"])
+            known = {**MODELS, Tagger.name: Tagger}
+            if name not in known:
+                raise ModelFileError(f"the model is a {name!r}, which this version of spanloom does not have")
+            model = known[name].from_header(header["model"])
+            extractor = FeatureExtractor.from_state(_below(arrays, "features."), header["features"])
             settings = {k: v for k, v in header["settings"].items() if k in cls._parameter_names()}
             weights = [
                 Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"])
                 for i in range(len(model.components))
             ]
             if isinstance(model, Standalone):
-                model.restore(
-                    extractor, {k.removeprefix("model."): v for k, v in arrays.items() if k.startswith("model.")}
-                )
+                model.restore(extractor, _below(arrays, "model."))
+            annotators = [
+                restore(_below(arrays, f"annotator.{i}."), one) for i, one in enumerate(header.get("annotators", ()))
+            ]
             training = dict(header["training"])
             needs_tokenizer = bool(header["own_tokenizer"])
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise ModelFileError(f"{path}: the model file is incomplete or damaged: {error!r}") from None
-        ner = cls(**settings, features=extractor.features, threads=threads, tokenizer=tokenizer, splitter=splitter)
+            raise ModelFileError(f"the model file is incomplete or damaged: {error!r}") from None
+        ner = cls(
+            **settings,
+            features=extractor.features,
+            annotators=tuple(annotators),
+            threads=threads,
+            tokenizer=tokenizer,
+            splitter=splitter,
+        )
         try:
-            ner._install(model, extractor, weights, training)
+            ner._install(model, extractor, weights, training, annotators)
         except ValueError as error:
-            raise ModelFileError(f"{path}: the weights do not fit the model: {error}") from None
+            raise ModelFileError(f"the weights do not fit the model: {error}") from None
         ner._needs_tokenizer = needs_tokenizer
         return ner
 
@@ -398,7 +452,9 @@ class Recognizer:
 
     def _settings(self) -> Settings:
         check_choice("model", self.model, MODELS)
-        kind = MODELS[self.model]
+        if self.target is not None and self.model != "chain":
+            raise ParameterError(f"a target column is learned by a chain, not by the model {self.model!r}")
+        kind = self._kind()
         check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
         check_choice("support", self.support, ("all", "observed"))
         check_choice("overlap", self.overlap, ("raise", *CHOICES))
@@ -418,9 +474,23 @@ class Recognizer:
 
     def _make_model(self) -> Model:
         """Make the model with those of the settings that it takes."""
-        kind = MODELS[self.model]
+        kind = self._kind()
         takes = inspect.signature(kind.__init__).parameters
         return kind(**{name: value for name, value in self.get_params().items() if name in takes and name != "self"})
+
+    def _kind(self) -> type[Model]:
+        return MODELS[self.model] if self.target is None else Tagger
+
+    def _learned(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """What is to be learned, as mentions."""
+        if self.target is None:
+            return list(sentences)
+        return [column_as_mentions(sentence, self.target, i) for i, sentence in enumerate(sentences)]
+
+    def _result(self, sentence: Sentence, found: list[Mention]) -> Sentence:
+        if self.target is None:
+            return sentence.with_mentions(found)
+        return sentence.with_columns({self.target: [mention.label for mention in found]})
 
     def _feature_set(self) -> FeatureSet:
         if isinstance(self.features, FeatureSet):
@@ -432,7 +502,12 @@ class Recognizer:
         return FeatureSet.named(self.features)
 
     def _install(
-        self, model: Model, extractor: FeatureExtractor, weights: list[Weights], training: dict[str, Any]
+        self,
+        model: Model,
+        extractor: FeatureExtractor,
+        weights: list[Weights],
+        training: dict[str, Any],
+        annotators: Sequence[Annotator] = (),
     ) -> None:
         for component, one in zip(model.components, weights, strict=True):
             shape = (extractor.size, len(component.columns))
@@ -448,6 +523,7 @@ class Recognizer:
         self.extractor_ = extractor
         self.weights_ = weights
         self.training_ = training
+        self.annotators_ = list(annotators)
         parts = [model] if isinstance(model, Standalone) else model.components
         self.labels_ = tuple(sorted(frozenset().union(*(part.types for part in parts))))
         self._needs_tokenizer = False
@@ -470,6 +546,7 @@ class Recognizer:
 
     def _tag(self, sentences: Sequence[Sentence]) -> list[list[Mention]]:
         model, threads = self._fitted(), self.threads or 0
+        sentences = annotate(sentences, self.annotators_)
         if isinstance(model, Standalone):
             return model.find(sentences, threads)
         shapes = model.shapes(sentences, self.extractor_.layout)
@@ -478,7 +555,19 @@ class Recognizer:
         return found[0] if len(found) == 1 else [model.unite(parts) for parts in zip(*found, strict=True)]
 
 
-_NOT_STORED = frozenset({"features", "threads", "tokenizer", "splitter"})
+_NOT_STORED = frozenset({"features", "annotators", "threads", "tokenizer", "splitter"})
+
+
+def annotate(sentences: Sequence[Sentence], annotators: Sequence[Annotator]) -> list[Sentence]:
+    """Return the sentences with the columns of all annotators."""
+    done = list(sentences)
+    for one in annotators:
+        done = one.annotate(done)
+    return done
+
+
+def _below(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, npt.NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _sentences(corpus: Iterable[Sentence | Document]) -> list[Sentence]:

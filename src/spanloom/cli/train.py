@@ -23,6 +23,13 @@ def train(
         str | None, typer.Option(metavar="CORPUS", help="Development corpus, scored as training goes.")
     ] = None,
     model: Annotated[str, typer.Option(help="Kind of model.")] = "chain",
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Learn the values of a token column, e.g. pos, not mentions.")
+    ] = None,
+    annotate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="REF", help="Makes columns that the data lack: pos.loom, udpipe:FILE or spacy:NAME."),
+    ] = None,
     scheme: Annotated[
         str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
     ] = "IOBES",
@@ -58,6 +65,8 @@ def train(
     _check_output(output)
     ner = Recognizer(
         model,
+        target=target,
+        annotators=annotate or (),
         scheme=scheme,
         features=features,
         algorithm=algorithm,

@@ -7,7 +7,7 @@ A ``Document`` counts tokens over all its sentences, and characters in its whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +73,11 @@ class Sentence:
         other.features, other.meta = self.features, self.meta
         other.mentions = mentions
         return other
+
+    def with_columns(self, columns: Mapping[str, list[str]]) -> Sentence:
+        """Return a sentence that shares everything and has these columns beside or instead of its own."""
+        both = {**self.columns, **columns}
+        return Sentence(self.tokens, self.mentions, both, self.text, self.spans, self.features, self.meta)
 
     def chars(self, mention: Mention) -> Parts:
         """Return the mention's character ranges in this sentence's text."""

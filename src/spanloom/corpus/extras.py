@@ -13,4 +13,4 @@ def need(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise SpanloomError(f"this format needs {module.partition('.')[0]}: pip install 'spanloom[{extra}]'") from error
+        raise SpanloomError(f"this needs {module.partition('.')[0]}: pip install 'spanloom[{extra}]'") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +137,11 @@ class FeatureSet:
         views = [a.view for t in self.parsed() for a in t.atoms if a != SIZE]
         heads = ["head"] if any(view.head for view in views) else []
         return list(dict.fromkeys(["word", *(view.column for view in views), *heads]))
+
+    def plus(self, templates: Iterable[str]) -> FeatureSet:
+        """Return a set with these templates too."""
+        more = [template for template in templates if template not in self.templates]
+        return replace(self, templates=[*self.templates, *more]) if more else self
 
     def uses_own(self) -> bool:
         """Tell whether a template reads the user's own features."""

@@ -78,10 +78,71 @@ DEP = (
 )
 """Dependency features for any model (Jie, Muis & Lu 2017): a token and its head, with and without the arc's label."""
 
+
+def _window(view: str) -> tuple[str, ...]:
+    """A view of the tokens from two before to two after, one by one and as pairs of neighbours."""
+    return (f"{view}[-2..2]", *(f"{view}[{i}] & {view}[{i + 1}]" for i in range(-2, 2)))
+
+
+CHO_BIO_POS = (
+    "bias",
+    *_window("word"),
+    *_window("squeezed(word)"),
+    *_window("pos"),
+    "ngrams(word, 2..4)",
+    "prefix(word, 1..4)",
+    "suffix(word, 1..4)",
+    "shape(word)",
+    "collapsed(word)[-1..1]",
+    "flags(word)[-1..1]",
+)
+"""The part of ``cho-bio`` that needs a column ``pos`` only."""
+
+CHO_BIO = (
+    *CHO_BIO_POS,
+    *_window("lemma"),
+    *(f"lemma[{i}] & pos[{i}]" for i in range(-2, 3)),
+    "chunk[-2..2]",
+    "chunk-last[0]",
+    "chunk-the[0]",
+)
+"""Biomedical names after Cho et al. 2013; the data need ``pos``, ``lemma`` and ``chunk``, see ``spanloom.columns``."""
+
+CHO_CONLL = (
+    "bias",
+    *_window("word"),
+    "prefix(word, 1..4)",
+    "suffix(word, 1..4)",
+    "shape(word)[-2..2]",
+    "collapsed(word)[-1..1]",
+    *_window("pos"),
+    *_window("chunk"),
+    "flags(word)",
+)
+"""General names as in Cho et al. 2013, after Kazama & Torisawa 2007; the data need ``pos`` and ``chunk``."""
+
+NERSUITE = (
+    "bias",
+    *_window("word"),
+    *_window("lemma"),
+    *_window("pos"),
+    *_window("chunk"),
+    *(f"lemma[{i}] & pos[{i}]" for i in range(-2, 3)),
+    "ngrams(word, 2..4)",
+    "shape(word)",
+    "squeezed(word)",
+    "flags(word)",
+)
+"""About what NERsuite sees: words, lemmas, parts of speech and chunks; the data need those columns."""
+
 NAMED: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,
     "crfsuite-like": CRFSUITE_LIKE,
     "crfsuite-like-pos": CRFSUITE_LIKE_POS,
+    "cho-bio": CHO_BIO,
+    "cho-bio-pos": CHO_BIO_POS,
+    "cho-conll": CHO_CONLL,
+    "nersuite": NERSUITE,
     "own": ("own",),
     "jie-chain": JIE_CHAIN,
     "jie-semi": JIE_SEMI,

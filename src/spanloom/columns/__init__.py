@@ -1,0 +1,19 @@
+"""Token columns that the data do not have: from taggers of ours and of others, and from lexicons."""
+
+from spanloom.columns.base import Annotator
+from spanloom.columns.choose import annotator, restore
+from spanloom.columns.chunks import ChunkColumns
+from spanloom.columns.model import ModelColumns
+from spanloom.columns.spacy import SpacyColumns
+from spanloom.columns.udpipe import UDPipeColumns, train_udpipe
+
+__all__ = [
+    "Annotator",
+    "ChunkColumns",
+    "ModelColumns",
+    "SpacyColumns",
+    "UDPipeColumns",
+    "annotator",
+    "restore",
+    "train_udpipe",
+]

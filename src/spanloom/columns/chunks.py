@@ -1,0 +1,54 @@
+"""What a base phrase says about its tokens: its last word, and whether it begins with "the"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from spanloom.columns.base import Annotator, Arrays
+from spanloom.corpus import Sentence
+from spanloom.corpus.tags import AUTO, from_tags
+from spanloom.errors import CorpusError
+
+
+class ChunkColumns(Annotator):
+    """Makes ``chunk-last`` and ``chunk-the`` from a column ``chunk`` of tags such as ``B-NP``.
+
+    ``chunk-last`` is the last word of the token's chunk, lower case, which heads a noun phrase; ``chunk-the`` says
+    whether a "the" stands to the left in the chunk. Outside of chunks both are ``O``.
+
+    Examples
+    --------
+    >>> sentence = Sentence(["the", "p53", "gene", "is"], columns={"chunk": ["B-NP", "I-NP", "I-NP", "O"]})
+    >>> ChunkColumns().columns([sentence])[0]["chunk-last"]
+    ['gene', 'gene', 'gene', 'O']
+    """
+
+    kind = "chunks"
+    provides = ("chunk-last", "chunk-the")
+
+    def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
+        made = []
+        for number, sentence in enumerate(sentences):
+            if "chunk" not in sentence.columns:
+                has = ", ".join(["word", *sentence.columns])
+                raise CorpusError(
+                    f"chunk features need the column 'chunk', which sentence {number} lacks; it has: {has}"
+                )
+            lower = [token.lower() for token in sentence.tokens]
+            last, the = ["O"] * len(lower), ["O"] * len(lower)
+            for _, start, end in from_tags(sentence.columns["chunk"], AUTO, lambda i, message: None):
+                last[start:end] = [lower[end - 1]] * (end - start)
+                the[start:end] = ["yes" if "the" in lower[start:t] else "no" for t in range(start, end)]
+            made.append({"chunk-last": last, "chunk-the": the})
+        return made
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        return {}, {}
+
+    @classmethod
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> ChunkColumns:
+        """Undo ``state``."""
+        return cls()

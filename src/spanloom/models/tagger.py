@@ -1,0 +1,88 @@
+"""A chain over the values of a token column, e.g. parts of speech: one label for every token, no segments.
+
+    score(y) = Σ_t w[y_t] · f(t) + Σ_t transition[y_{t-1}, y_t]
+
+Sites are tokens, columns the values seen in training, and any value may follow any other. To everything else a tagged
+token is a mention of that one token: learning, development data, k best and files work as for mentions. Training and
+decoding cost O(n L²).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spanloom._native import ChainStructure
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention
+from spanloom.errors import CorpusError, EncodingError, ModelFileError
+from spanloom.models.base import Cells, Component, Model
+
+
+class TagComponent(Component):
+    """A trellis over tags, every one of which may follow every other."""
+
+    def __init__(self, tags: Iterable[str]) -> None:
+        self.columns = tuple(tags)
+        self.types = frozenset(self.columns)
+        self._index = {tag: i for i, tag in enumerate(self.columns)}
+        n = len(self.columns)
+        self._structure = ChainStructure(n, np.ones(n * n, np.uint8), np.ones(n, np.uint8), np.ones(n, np.uint8))
+
+    @property
+    def structure(self) -> ChainStructure:
+        return self._structure
+
+    def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
+        size = len(self.columns)
+        labels = np.full(n, -1, np.int32)
+        for mention in mentions:
+            labels[mention.start] = self._index[mention.label]
+        if (labels < 0).any():
+            raise EncodingError(f"token {int(np.argmin(labels))} has no tag; a tagger needs one for every token")
+        sites = np.arange(n, dtype=np.int32) * np.int32(size) + labels
+        return np.concatenate([sites, np.int32(n * size) + labels[:-1] * np.int32(size) + labels[1:]])
+
+    def decode(self, cells: Cells, n: int) -> list[Mention]:
+        return [Mention(self.columns[y], ((t, t + 1),)) for t, y in enumerate((cells % len(self.columns)).tolist())]
+
+    def global_names(self) -> list[str]:
+        return [f"{a} → {b}" for a in self.columns for b in self.columns]
+
+
+class Tagger(Model):
+    """One chain over the values of a token column; ``Recognizer(target="pos")`` uses it."""
+
+    name = "tagger"
+    sites = "tokens"
+    holds = "one label for every token"
+
+    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
+        counts = Counter(mention.label for mentions, _ in sentences for mention in mentions)
+        self.components = [TagComponent(sorted(counts, key=lambda tag: (-counts[tag], tag)))]
+
+    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
+        return next(((i, "has more than one token") for i, m in enumerate(mentions) if len(m) > 1), None)
+
+    def header(self) -> dict[str, Any]:
+        return {"labels": list(self.components[0].columns)}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Tagger:
+        labels = header.get("labels")
+        if not isinstance(labels, list) or not labels or not all(isinstance(tag, str) for tag in labels):
+            raise ModelFileError(f"the labels of the tagger are damaged: {labels!r:.80}")
+        model = cls()
+        model.components = [TagComponent(labels)]
+        return model
+
+
+def column_as_mentions(sentence: Sentence, name: str, number: int) -> Sentence:
+    """Return the sentence with every token a mention of its value in a column, instead of its own mentions."""
+    if name not in sentence.columns:
+        has = ", ".join(["word", *sentence.columns])
+        raise CorpusError(f"the column {name!r} is to be learned, which sentence {number} lacks; it has: {has}")
+    return sentence.with_mentions([Mention(tag, ((t, t + 1),)) for t, tag in enumerate(sentence.columns[name])])
