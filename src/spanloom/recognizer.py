@@ -385,7 +385,7 @@ class Recognizer:
         """Make a recogniser from what ``state`` returned; see ``load``."""
         try:
             name = header["model"]["name"]
-            known = {**MODELS, Tagger.name: Tagger}
+            known: dict[str, type[Model]] = {**MODELS, Tagger.name: Tagger}
             if name not in known:
                 raise ModelFileError(f"the model is a {name!r}, which this version of spanloom does not have")
             model = known[name].from_header(header["model"])

@@ -110,18 +110,18 @@ def test_a_recogniser_of_mentions_makes_no_column() -> None:
 
 def test_an_annotator_of_the_users_own() -> None:
     class Length(Annotator):
-        kind = "size"
-        provides = ("size",)
-        templates = ("size[0]",)
+        kind = "chars"
+        provides = ("chars",)
+        templates = ("chars[0]",)
 
         def columns(self, sentences):
-            return [{"size": [str(len(t)) for t in s.tokens]} for s in sentences]
+            return [{"chars": [str(len(t)) for t in s.tokens]} for s in sentences]
 
         def state(self):
             return {"none": np.zeros(0)}, {}
 
     ner = Recognizer(features=["bias"], annotators=[Length()], max_iter=5).fit(corpus())
-    assert "size[0]=4" in ner.extractor_.names()
+    assert "chars[0]=4" in ner.extractor_.names()
 
 
 def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:
