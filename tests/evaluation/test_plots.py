@@ -47,12 +47,21 @@ def test_lines_of_learning_curve_and_objective():
     assert list(axes.lines[0].get_xdata()) == [1, 2, 3]
 
 
-@pytest.mark.parametrize(("prob", "panels"), [(0.8, 4), (None, 2)])
-def test_a_report_has_more_panels_with_probabilities(prob, panels, tmp_path):
-    """And is written in every format, the same bytes twice for PNG."""
+def report_with(prob):
+    """A report on a right and a wrong mention of this probability."""
     gold = [Sentence(["a", "b"], [Mention("X", ((0, 1),))])]
-    figure = plot_report(evaluate(gold, [[Mention("X", ((0, 1),), prob=prob), Mention("Y", ((1, 2),), prob=prob)]]))
-    assert len(figure.axes) == panels
+    return evaluate(gold, [[Mention("X", ((0, 1),), prob=prob), Mention("Y", ((1, 2),), prob=prob)]])
+
+
+def test_a_report_has_more_panels_with_probabilities():
+    """Labels and kinds; with probabilities also the curve and the reliability."""
+    assert len(plot_report(report_with(0.8)).axes) == 4
+    assert len(plot_report(report_with(None)).axes) == 2
+
+
+def test_every_format_is_written(tmp_path):
+    """Each file begins as its format does."""
+    figure = plot_objective({"edge": [3.0, 2.0]})
     for name, start in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")):
         save(figure, tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)

@@ -45,7 +45,7 @@ def jaccard(a, b):
     return len(x & y) / len(x | y) if a.label == b.label else 0.0
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(mention_lists, mention_lists)
 def test_partial_is_the_best_one_to_one_pairing(gold, predicted):
     """The sum of credits equals that of the best of all pairings."""
@@ -54,7 +54,7 @@ def test_partial_is_the_best_one_to_one_pairing(gold, predicted):
     assert (score.gold, score.predicted) == (len(gold), len(predicted))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(mention_lists, mention_lists)
 def test_overlapping_finds_as_many_pairs_as_there_can_be(gold, predicted):
     """Exact pairs are no better here than pairs that share one token."""
