@@ -27,7 +27,7 @@ def test():
 
 @pytest.fixture(scope="module")
 def ner(train):
-    return Recognizer(overlap="longest", max_iter=60, seed=1).fit(train)
+    return Recognizer("chain", overlap="longest", max_iter=60, seed=1).fit(train)
 
 
 def simple(*words, mentions=()):
@@ -51,7 +51,7 @@ def test_it_learns_from_the_sample_corpus(ner, test):
 def test_history_has_a_record_per_iteration(train):
     """Objectives fall, times rise, dev F1 is in every record when there is a dev corpus."""
     heard = []
-    ner = Recognizer(overlap="longest", max_iter=8).fit(train, dev=read("sample:dev"), listener=heard.append)
+    ner = Recognizer("chain", overlap="longest", max_iter=8).fit(train, dev=read("sample:dev"), listener=heard.append)
     assert heard == ner.history_
     assert [r.number for r in heard] == list(range(1, 9))
     assert all(b.objective < a.objective and b.seconds >= a.seconds for a, b in itertools.pairwise(heard))
@@ -62,7 +62,7 @@ def test_history_has_a_record_per_iteration(train):
 def test_patience_takes_the_best_weights(train):
     """Training stops when dev F1 has not risen for two iterations; the model is that of the best one."""
     dev = list(read("sample:dev"))
-    ner = Recognizer(overlap="longest", patience=2, max_iter=100).fit(train, dev=dev)
+    ner = Recognizer("chain", overlap="longest", patience=2, max_iter=100).fit(train, dev=dev)
     scores = [r.dev_f1 for r in ner.history_]
     assert len(scores) < 100
     assert ner.score(dev).f1 == pytest.approx(max(scores))
@@ -74,7 +74,7 @@ def test_same_bytes_for_any_number_of_threads(settings, tmp_path, train):
     """Two trainings with the same seed write the same file but for the clock, whatever the threads."""
     files = []
     for threads in (1, 2):
-        ner = Recognizer(**{"overlap": "longest", "max_iter": 10, **settings}, threads=threads).fit(train)
+        ner = Recognizer("chain", **{"overlap": "longest", "max_iter": 10, **settings}, threads=threads).fit(train)
         ner.training_["seconds"] = 0
         ner.save(tmp_path / "m.loom")
         files.append((tmp_path / "m.loom").read_bytes())
@@ -84,7 +84,10 @@ def test_same_bytes_for_any_number_of_threads(settings, tmp_path, train):
 def test_seeds_matter_to_the_perceptron(train):
     """Another seed visits sentences in another order."""
     weights = [
-        Recognizer(overlap="longest", algorithm="perceptron", max_iter=1, seed=s).fit(train).weights_[0].features
+        Recognizer("chain", overlap="longest", algorithm="perceptron", max_iter=1, seed=s)
+        .fit(train)
+        .weights_[0]
+        .features
         for s in (1, 1, 2)
     ]
     assert np.array_equal(weights[0], weights[1])
@@ -263,8 +266,8 @@ def test_mentions_that_the_model_cannot_hold(mentions, why):
     """The error names sentence, mention, reason and way out; with a policy the loss is counted."""
     sentence = Sentence(["x", "y", "z"], [Mention(label, parts) for label, parts in mentions])
     with pytest.raises(EncodingError, match=rf"sentence 1 .*{why}.*overlap=\"longest\""):
-        Recognizer().fit([TOY[0], sentence])
-    ner = Recognizer(overlap="longest", max_iter=3).fit([TOY[0], sentence])
+        Recognizer("chain").fit([TOY[0], sentence])
+    ner = Recognizer("chain", overlap="longest", max_iter=3).fit([TOY[0], sentence])
     assert len(ner.lost_) == 1
     assert ner.lost_[0][0] == 1
     assert ner.ceiling_ == pytest.approx(len(mentions) / (len(mentions) + 1))

@@ -15,18 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 import spanloom
+from spanloom import penalty
 from spanloom._native import Decoder
 from spanloom.columns import Annotator, annotator, restore
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.evaluation import Report, evaluate
+from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress
 from spanloom.models import MODELS, Model, Standalone
 from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
-from spanloom.schemes.flat import CHOICES
+from spanloom.schemes.flat import CHOICES, overlapping
 from spanloom.storage import load_arrays, save_arrays
 from spanloom.training import Dev, Interrupted, decode_all, hold, train_component, train_standalone
 
@@ -41,7 +43,8 @@ class Recognizer:
     Parameters
     ----------
     model
-        The kind of model, one of ``spanloom.models.MODELS``.
+        The kind of model, one of ``spanloom.models.MODELS``; or ``"auto"``: ``edge`` where training mentions overlap,
+        ``chain`` where none do.
     target
         Instead of mentions, learn the values of a token column, e.g. ``"pos"``: the recogniser is a tagger then.
     annotators
@@ -68,6 +71,9 @@ class Recognizer:
         Whether only legal label sequences get probability.
     longest
         Segment models: how many tokens a mention may have; None for as many as the longest training mention.
+    mention_penalty
+        A weight on starting a mention when tagging: above 0 for more mentions, below 0 for fewer; one number, or one
+        for each label. ``"auto"`` and ``"auto-by-label"`` choose on the development data. See ``spanloom.penalty``.
     overlap
         What to do with training mentions that the model cannot hold: ``"raise"``, or keep the ``"longest"``,
         ``"outermost"`` or ``"innermost"``.
@@ -88,6 +94,10 @@ class Recognizer:
         The share of the training mentions that the model can hold and read back.
     lost_
         The others: (sentence number, mention).
+    mention_penalty_
+        The mention penalty in use, by label; ``set_mention_penalty`` changes it.
+    penalty_curve_
+        Precision and recall on the development data at each mention penalty, if it was chosen there.
 
     Examples
     --------
@@ -100,7 +110,7 @@ class Recognizer:
 
     def __init__(
         self,
-        model: str = "chain",
+        model: str = "auto",
         *,
         target: str | None = None,
         annotators: Sequence[str | Annotator] = (),
@@ -115,6 +125,7 @@ class Recognizer:
         patience: int | None = None,
         constrained: bool = True,
         longest: int | None = None,
+        mention_penalty: float | Mapping[str, float] | str = 0.0,
         overlap: str = "raise",
         seed: int = 1,
         threads: int | None = None,
@@ -135,11 +146,15 @@ class Recognizer:
         self.patience = patience
         self.constrained = constrained
         self.longest = longest
+        self.mention_penalty = mention_penalty
         self.overlap = overlap
         self.seed = seed
         self.threads = threads
         self.tokenizer = tokenizer
         self.splitter = splitter
+
+    mention_penalty_: penalty.Penalty
+    penalty_curve_: Curve | None
 
     # Learning
 
@@ -171,7 +186,7 @@ class Recognizer:
         KeyboardInterrupt
             If interrupted; when an iteration was done, the recogniser has the best weights so far and can be used.
         """
-        settings = self._settings()
+        self._check(dev is not None)
         feature_set = self._feature_set()
         start = time.perf_counter()
         sentences = self._learned(_sentences(corpus))
@@ -182,7 +197,10 @@ class Recognizer:
             one, sentences = annotator(given).fit(sentences)
             annotators.append(one)
             feature_set = feature_set.plus(one.templates)
-        model = self._make_model()
+        model = self._make_model(sentences)
+        settings = Settings(
+            self.l1, self.l2, self.max_iter or model.iterations, self.tol, threads=self.threads, support=self.support
+        )
         held = hold(model, sentences, self.overlap)
         if not any(held.mentions):
             raise CorpusError(
@@ -233,11 +251,13 @@ class Recognizer:
                         **common,
                     )
                 except Interrupted as stop:
-                    if number + 1 < len(model.components):
-                        raise
                     interrupted, learned, records = stop, stop.learned, stop.history
                 weights.append(learned)
                 history.extend(records)
+                if interrupted is not None:
+                    # What was not reached has learned nothing, and finds nothing.
+                    weights.extend(Weights.zeros(extractor.size, c.structure) for c in model.components[number + 1 :])
+                    break
         training = {
             "sentences": len(sentences),
             "tokens": sum(lengths),
@@ -256,8 +276,59 @@ class Recognizer:
         self.history_ = history
         self.ceiling_ = held.ceiling
         self.lost_ = held.lost + held.misread
+        if isinstance(self.mention_penalty, str):
+            if interrupted is None and dev_sentences is not None:
+                self._tune(dev_sentences, by_label=self.mention_penalty == "auto-by-label")
+        else:
+            self.set_mention_penalty(self.mention_penalty)
         if interrupted is not None:
             raise interrupted
+        return self
+
+    def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
+        """Choose the mention penalty that gives the highest F1 on development data, and use it from now on.
+
+        Parameters
+        ----------
+        by_label
+            Choose one for each label; only for models with a component for each.
+
+        Returns
+        -------
+        Curve
+            Precision, recall and F1 at each value, the same for all labels.
+        """
+        self._fitted()
+        return self._tune(annotate(self._learned(_sentences(dev)), self.annotators_), by_label=by_label)
+
+    def _tune(self, sentences: Sequence[Sentence], *, by_label: bool) -> Curve:
+        model = self._fitted()
+        if isinstance(model, Standalone):
+            raise ParameterError(f"the model {model.name!r} takes no mention penalty")
+        if by_label and any(len(c.types) > 1 for c in model.components):
+            raise ParameterError(
+                f"labels share a component in the model {model.name!r}: their penalties cannot be chosen apart; "
+                'use mention_penalty="auto"'
+            )
+        shapes = model.shapes(sentences, self.extractor_.layout)
+        rows = self.extractor_.transform(sentences, self.threads, shapes.lattices)
+        gold = [s.mentions for s in sentences]
+        curves = penalty.sweep(model.components, self._decoder, rows, gold, shapes, self.threads or 0)
+        curve = penalty.choose_one(curves)
+        self.set_mention_penalty(penalty.choose_each(curves) if by_label else curve.best)
+        self.penalty_curve_ = curve
+        self.training_["penalty_curve"] = curve.to_json()
+        return curve
+
+    def set_mention_penalty(self, value: float | Mapping[str, float]) -> Recognizer:
+        """Use a mention penalty from now on: one number, or one for each label."""
+        model = self._fitted()
+        penalty.check_penalty(value)
+        chosen = penalty.by_label(value, self.labels_)
+        if chosen and isinstance(model, Standalone):
+            raise ParameterError(f"the model {model.name!r} takes no mention penalty")
+        penalty.apply_penalty(model.components, self._decoder, chosen)
+        self.mention_penalty_ = chosen
         return self
 
     # Finding
@@ -352,6 +423,7 @@ class Recognizer:
             "settings": {name: value for name, value in self.get_params().items() if name not in _NOT_STORED},
             "own_tokenizer": self.tokenizer is not None or self.splitter is not None,
             "annotators": annotators,
+            "mention_penalty": self.mention_penalty_,
             "training": self.training_,
         }
         return stored, header
@@ -402,6 +474,7 @@ class Recognizer:
             ]
             training = dict(header["training"])
             needs_tokenizer = bool(header["own_tokenizer"])
+            mention_penalty = {str(k): float(v) for k, v in header.get("mention_penalty", {}).items()}
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ModelFileError(f"the model file is incomplete or damaged: {error!r}") from None
         ner = cls(
@@ -414,6 +487,7 @@ class Recognizer:
         )
         try:
             ner._install(model, extractor, weights, training, annotators)
+            ner.set_mention_penalty(mention_penalty)
         except ValueError as error:
             raise ModelFileError(f"the weights do not fit the model: {error}") from None
         ner._needs_tokenizer = needs_tokenizer
@@ -450,12 +524,14 @@ class Recognizer:
     def _parameter_names(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
-    def _settings(self) -> Settings:
-        check_choice("model", self.model, MODELS)
-        if self.target is not None and self.model != "chain":
+    def _check(self, with_dev: bool) -> None:
+        check_choice("model", self.model, ("auto", *MODELS))
+        if self.target is not None and self.model not in ("auto", "chain"):
             raise ParameterError(f"a target column is learned by a chain, not by the model {self.model!r}")
-        kind = self._kind()
-        check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
+        check_choice("algorithm", self.algorithm, ("auto", *self._kind([]).algorithms))
+        penalty.check_penalty(self.mention_penalty)
+        if isinstance(self.mention_penalty, str) and not with_dev:
+            raise ParameterError(f"mention_penalty={self.mention_penalty!r} is chosen on development data; pass dev=…")
         check_choice("support", self.support, ("all", "observed"))
         check_choice("overlap", self.overlap, ("raise", *CHOICES))
         check_number("l1", self.l1, low=0)
@@ -468,18 +544,19 @@ class Recognizer:
             check_count("threads", self.threads, low=1)
         if self.patience is not None:
             check_count("patience", self.patience, low=1)
-        return Settings(
-            self.l1, self.l2, self.max_iter or kind.iterations, self.tol, threads=self.threads, support=self.support
-        )
 
-    def _make_model(self) -> Model:
+    def _make_model(self, sentences: Sequence[Sentence]) -> Model:
         """Make the model with those of the settings that it takes."""
-        kind = self._kind()
+        kind = self._kind(sentences)
         takes = inspect.signature(kind.__init__).parameters
         return kind(**{name: value for name, value in self.get_params().items() if name in takes and name != "self"})
 
-    def _kind(self) -> type[Model]:
-        return MODELS[self.model] if self.target is None else Tagger
+    def _kind(self, sentences: Sequence[Sentence]) -> type[Model]:
+        if self.target is not None:
+            return Tagger
+        if self.model == "auto":
+            return MODELS["edge" if any(overlapping(s.mentions) for s in sentences) else "chain"]
+        return MODELS[self.model]
 
     def _learned(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """What is to be learned, as mentions."""
@@ -526,6 +603,8 @@ class Recognizer:
         self.annotators_ = list(annotators)
         parts = [model] if isinstance(model, Standalone) else model.components
         self.labels_ = tuple(sorted(frozenset().union(*(part.types for part in parts))))
+        self.mention_penalty_ = {}
+        self.penalty_curve_ = None
         self._needs_tokenizer = False
 
     def _fitted(self) -> Model:

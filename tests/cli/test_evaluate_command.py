@@ -77,7 +77,7 @@ def test_html_writes_a_page(files):
 def test_a_model_is_run_on_the_corpus(files):
     """A model that learned the outer mentions finds them; the time is in the report."""
     model = files / "m.loom"
-    Recognizer(overlap="outermost", max_iter=30, threads=1).fit(read(files / "gold.jsonl")).save(model)
+    Recognizer("chain", overlap="outermost", max_iter=30, threads=1).fit(read(files / "gold.jsonl")).save(model)
     data = json.loads(run("evaluate", model, files / "gold.jsonl", "--json").stdout)
     assert (data["micro"]["precision"], data["micro"]["recall"]) == (1.0, 0.5)
     assert data["throughput"]["words_per_second"] > 0

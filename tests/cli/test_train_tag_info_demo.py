@@ -34,7 +34,20 @@ def run(*args, stdin=""):
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "m.loom"
-    done = run("train", "sample:train", "--dev", "sample:dev", "--overlap", "longest", "--max-iter", 40, "-o", path)
+    done = run(
+        "train",
+        "sample:train",
+        "--model",
+        "chain",
+        "--dev",
+        "sample:dev",
+        "--overlap",
+        "longest",
+        "--max-iter",
+        40,
+        "-o",
+        path,
+    )
     assert done.returncode == 0, done.stderr
     assert "dev F1" in done.stdout
     assert "mentions were left out" in done.stdout
@@ -43,14 +56,26 @@ def model(tmp_path_factory):
 
 def test_train_writes_the_model_that_the_library_would(model, tmp_path):
     """The file predicts what a recogniser with the same settings predicts."""
-    ner = Recognizer(overlap="longest", max_iter=40).fit(read("sample:train"))
+    ner = Recognizer("chain", overlap="longest", max_iter=40).fit(read("sample:train"))
     test = list(read("sample:test"))
     assert Recognizer.load(model).predict(test) == ner.predict(test)
 
 
 def test_train_json(tmp_path):
     """One JSON object with the record of the training."""
-    done = run("train", "sample:train", "--overlap", "longest", "--max-iter", 2, "--json", "-o", tmp_path / "m.loom")
+    done = run(
+        "train",
+        "sample:train",
+        "--model",
+        "chain",
+        "--overlap",
+        "longest",
+        "--max-iter",
+        2,
+        "--json",
+        "-o",
+        tmp_path / "m.loom",
+    )
     record = json.loads(done.stdout)
     assert record["iterations"] == 2
     assert record["sentences"] == 210
@@ -166,7 +191,7 @@ def test_interrupting_keeps_the_model_so_far(tmp_path, monkeypatch, after):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(TrainingProgress, "__call__", stop)
-    done = run("train", "sample:train", "--overlap", "longest", "-o", out)
+    done = run("train", "sample:train", "--model", "chain", "--overlap", "longest", "-o", out)
     assert done.returncode == 130
     assert f"interrupted after {after} iterations" in done.stderr
     assert Recognizer.load(out).training_["interrupted"]

@@ -33,6 +33,9 @@ def tag(
         str,
         typer.Option("--format", help="auto, jsonl, draw (in the terminal), or a corpus format such as conll or brat."),
     ] = "auto",
+    mention_penalty: Annotated[
+        float | None, typer.Option(help="Above 0 for more mentions, below 0 for fewer; else the model's own.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
 ) -> None:
     """Find the mentions of text, one document after the other.
@@ -45,6 +48,8 @@ def tag(
     from spanloom.recognizer import Recognizer
 
     ner = Recognizer.load(model, threads=threads)
+    if mention_penalty is not None:
+        ner.set_mention_penalty(mention_penalty)
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]
     streaming = "text:-" in refs
     tagged: Iterator[Document] = ner.stream(

@@ -22,7 +22,9 @@ def train(
     dev: Annotated[
         str | None, typer.Option(metavar="CORPUS", help="Development corpus, scored as training goes.")
     ] = None,
-    model: Annotated[str, typer.Option(help="Kind of model.")] = "chain",
+    model: Annotated[
+        str, typer.Option(help="Kind of model; auto: edge where training mentions overlap, chain where none do.")
+    ] = "auto",
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Learn the values of a token column, e.g. pos, not mentions.")
     ] = None,
@@ -45,6 +47,9 @@ def train(
         float, typer.Option(help="Stop when ten iterations lower the objective by less than this share.")
     ] = 1e-5,
     patience: Annotated[int | None, typer.Option(help="Stop when dev F1 has not risen for so many iterations.")] = None,
+    mention_penalty: Annotated[
+        str, typer.Option(metavar="NUMBER|auto|auto-by-label", help="Above 0: more mentions; auto: chosen on --dev.")
+    ] = "0",
     overlap: Annotated[
         str, typer.Option(help="Mentions that the model cannot hold: raise, or keep the longest, outermost, innermost.")
     ] = "raise",
@@ -59,6 +64,7 @@ def train(
     [bold]Example:[/bold] spanloom train train.jsonl --dev dev.jsonl --l2 0.5 -o gene.loom
     """
     from spanloom.cli.progress import TrainingProgress
+    from spanloom.cli.settings import parse_value
     from spanloom.corpus import read
     from spanloom.recognizer import Recognizer
 
@@ -76,6 +82,7 @@ def train(
         max_iter=max_iter,
         tol=tol,
         patience=patience,
+        mention_penalty=parse_value(mention_penalty),
         overlap=overlap,
         seed=seed,
         threads=threads,
@@ -133,6 +140,12 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
     if ner.history_ and ner.history_[-1].dev_f1 is not None:
         best = max(r.dev_f1 or 0.0 for r in ner.history_)
         console.print(f"dev F1 {100 * ner.history_[-1].dev_f1:.2f} at the end, {100 * best:.2f} at best")
+    if ner.penalty_curve_ is not None:
+        score = ner.penalty_curve_.at(ner.penalty_curve_.best)
+        console.print(
+            f"mention penalty {ner.penalty_curve_.best:g} for all labels gives dev F1 {100 * score.f1:.2f} "
+            f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
+        )
     if t["lost"]:
         console.print(
             f"[yellow]{t['lost']:,} mentions were left out, which the model cannot hold: "

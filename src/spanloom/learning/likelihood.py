@@ -31,6 +31,11 @@ class Weights:
     features: npt.NDArray[np.float32]
     globals: npt.NDArray[np.float64]
 
+    @classmethod
+    def zeros(cls, features: int, structure: Structure) -> Weights:
+        """Return weights that say nothing."""
+        return cls(np.zeros((features, structure.columns), np.float32), np.zeros(structure.global_cells))
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -33,6 +33,18 @@ def first_misfit(mentions: Sequence[Mention]) -> tuple[int, str] | None:
     return None
 
 
+def overlapping(mentions: Sequence[Mention]) -> bool:
+    """Whether two of the mentions share a token.
+
+    Examples
+    --------
+    >>> overlapping([Mention("a", ((0, 2),)), Mention("b", ((1, 3),))])
+    True
+    """
+    tokens = [token for mention in mentions for token in mention.tokens]
+    return len(set(tokens)) < len(tokens)
+
+
 def flatten(mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
     """Split mentions into those that a flat scheme holds together, and the rest.
 
