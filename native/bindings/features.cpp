@@ -11,6 +11,7 @@
 
 #include "bindings.hpp"
 #include "feature_reader.hpp"
+#include "feature_state.hpp"
 #include "spanloom/feature_count.hpp"
 #include "spanloom/feature_rows.hpp"
 #include "spanloom/unicode.hpp"
@@ -20,9 +21,6 @@ using namespace nb::literals;
 
 namespace spanloom::bindings {
 namespace {
-
-template <class T>
-using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 using OpSpec = std::pair<std::string, std::vector<std::int64_t>>;
 using ViewSpec = std::pair<std::uint32_t, std::vector<OpSpec>>;
@@ -90,7 +88,7 @@ std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::ve
   auto program = std::make_shared<Program>();
   program->columns = columns;
   for (const auto& [column, ops] : views) {
-    View& view = program->views.emplace_back();
+    spanloom::View& view = program->views.emplace_back();
     view.column = column;
     for (const OpSpec& op : ops) view.ops.push_back(make_op(op));
   }
@@ -111,23 +109,11 @@ std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::ve
   return program;
 }
 
-// Nanobind needs a type of its own; programs are shared among tables.
-struct ProgramHandle {
-  std::shared_ptr<const Program> program;
-};
-
 Sites parse_sites(const std::string& name) {
   if (name == "tokens") return Sites::tokens;
   if (name == "gaps") return Sites::gaps;
   if (name == "segments") return Sites::segments;
   throw std::invalid_argument("unknown sites '" + name + "'");
-}
-
-template <class T>
-nb::object to_numpy(std::vector<T> values) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
 
 std::pair<FeatureRows*, SparseRows> fit(const ProgramHandle& handle, const std::string& sites,
@@ -146,48 +132,8 @@ FeatureRows* from_state(const ProgramHandle& handle, const std::string& sites, c
                         const Input<std::uint64_t>& string_ends, const Input<std::uint64_t>& pool_sizes,
                         const Input<std::uint32_t>& template_of, const Input<std::uint32_t>& keys) {
   const nb::gil_scoped_release release;
-  const std::string_view bytes(reinterpret_cast<const char*>(strings.data()), strings.size());
-  std::vector<StringPool> pools;
-  std::size_t next = 0;
-  std::uint64_t start = 0;
-  for (std::size_t p = 0; p < pool_sizes.size(); ++p) {
-    StringPool& pool = pools.emplace_back();
-    if (pool_sizes.data()[p] > string_ends.size() - next) throw std::invalid_argument("feature strings end too early");
-    for (std::uint64_t i = 0; i < pool_sizes.data()[p]; ++i, ++next) {
-      const std::uint64_t end = string_ends.data()[next];
-      if (end < start || end > bytes.size()) throw std::invalid_argument("ends of feature strings do not ascend");
-      if (pool.insert(bytes.substr(start, end - start)) != i)
-        throw std::invalid_argument("feature strings are not distinct");
-      start = end;
-    }
-  }
-  if (next != string_ends.size() || start != bytes.size())
-    throw std::invalid_argument("there are feature strings that belong to no view");
-  auto table = std::make_shared<FeatureTable>(
-      handle.program, std::move(pools),
-      std::vector<std::uint32_t>(template_of.data(), template_of.data() + template_of.size()),
-      KeyStream(keys.data(), keys.data() + keys.size()));
-  return new FeatureRows(std::move(table), parse_sites(sites));
-}
-
-nb::dict state(const FeatureRows& self) {
-  std::vector<std::uint8_t> strings;
-  std::vector<std::uint64_t> ends, sizes;
-  for (const StringPool& pool : self.table().pools()) {
-    const std::size_t shift = strings.size();
-    const std::string& bytes = pool.strings().bytes();
-    strings.insert(strings.end(), bytes.begin(), bytes.end());
-    std::size_t end = shift;
-    for (std::uint32_t i = 0; i < pool.size(); ++i) ends.push_back(end += pool[i].size());
-    sizes.push_back(pool.size());
-  }
-  nb::dict arrays;
-  arrays["strings"] = to_numpy(std::move(strings));
-  arrays["string_ends"] = to_numpy(std::move(ends));
-  arrays["pool_sizes"] = to_numpy(std::move(sizes));
-  arrays["template_of"] = to_numpy(std::vector<std::uint32_t>(self.table().template_of()));
-  arrays["keys"] = to_numpy(self.table().key_stream());
-  return arrays;
+  return new FeatureRows(read_table(handle.program, strings, string_ends, pool_sizes, template_of, keys),
+                         parse_sites(sites));
 }
 
 }  // namespace
@@ -259,7 +205,7 @@ void bind_features(nb::module_& m) {
              for (std::uint32_t f = 0; f < self.table().size(); ++f) names.push_back(self.table().name(f));
              return names;
            })
-      .def("state", &state);
+      .def("state", [](const FeatureRows& self) { return table_state(self.table()); });
 }
 
 }  // namespace spanloom::bindings

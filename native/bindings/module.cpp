@@ -9,4 +9,5 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_learning(m);
   spanloom::bindings::bind_features(m);
   spanloom::bindings::bind_clusters(m);
+  spanloom::bindings::bind_multilabel(m);
 }

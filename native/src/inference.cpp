@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <queue>
 #include <stdexcept>
 #include <string>
 
@@ -141,107 +140,6 @@ std::vector<Derivation> sample(const Graph& graph, std::span<const double> score
     for (const std::int64_t e : one.edges) one.score += edge_score(graph, scores, e);
   }
   return drawn;
-}
-
-namespace {
-
-// The k best derivations of every node, bottom-up: each node merges the sorted lists of its tails through a heap.
-class BestLists {
- public:
-  BestLists(const Graph& graph, std::span<const double> scores, std::size_t k)
-      : graph_(graph), scores_(scores), k_(k), lists_(graph.nodes()) {
-    for (std::size_t v = 0; v < graph.nodes(); ++v) fill(v);
-  }
-
-  std::vector<Derivation> at_root() const {
-    const auto root = static_cast<std::int32_t>(graph_.nodes() - 1);
-    std::vector<Derivation> found(lists_[root].size());
-    for (std::size_t rank = 0; rank < found.size(); ++rank) {
-      found[rank].score = lists_[root][rank].score;
-      found[rank].edges = edges_of(root, rank);
-    }
-    return found;
-  }
-
- private:
-  struct Entry {
-    double score;
-    std::int64_t edge;
-    std::vector<std::uint32_t> ranks;  // which derivation of each tail
-  };
-  struct Worse {
-    bool operator()(const Entry& a, const Entry& b) const {
-      if (a.score != b.score) return a.score < b.score;
-      if (a.edge != b.edge) return a.edge > b.edge;
-      return a.ranks > b.ranks;
-    }
-  };
-
-  const std::vector<Entry>& tail_list(std::int64_t e, std::size_t i) const {
-    return lists_[graph_.tails[graph_.tail_ptr[e] + static_cast<std::int64_t>(i)]];
-  }
-
-  void fill(std::size_t v) {
-    std::vector<Entry> heap;
-    for (std::int64_t e = graph_.edge_ptr[v]; e < graph_.edge_ptr[v + 1]; ++e) {
-      const auto arity = static_cast<std::size_t>(graph_.tail_ptr[e + 1] - graph_.tail_ptr[e]);
-      double score = edge_score(graph_, scores_, e);
-      bool possible = score != kMinusInfinity;
-      for (std::size_t i = 0; i < arity && possible; ++i) {
-        possible = !tail_list(e, i).empty();
-        if (possible) score += tail_list(e, i)[0].score;
-      }
-      if (possible) heap.push_back({score, e, std::vector<std::uint32_t>(arity, 0)});
-    }
-    std::make_heap(heap.begin(), heap.end(), Worse{});
-    std::vector<Entry>& list = lists_[v];
-    while (!heap.empty() && list.size() < k_) {
-      std::pop_heap(heap.begin(), heap.end(), Worse{});
-      list.push_back(std::move(heap.back()));
-      heap.pop_back();
-      // Successors raise one rank, from the last raised tail on, so that each combination is pushed once only.
-      const Entry& taken = list.back();
-      std::size_t i = taken.ranks.size();
-      while (i > 0 && taken.ranks[i - 1] == 0) --i;
-      for (i = i == 0 ? 0 : i - 1; i < taken.ranks.size(); ++i) {
-        const std::vector<Entry>& tail = tail_list(taken.edge, i);
-        const std::uint32_t rank = taken.ranks[i];
-        if (rank + 1 >= tail.size()) continue;
-        Entry next = taken;
-        ++next.ranks[i];
-        next.score += tail[rank + 1].score - tail[rank].score;
-        heap.push_back(std::move(next));
-        std::push_heap(heap.begin(), heap.end(), Worse{});
-      }
-    }
-  }
-
-  std::vector<std::int64_t> edges_of(std::int32_t root, std::size_t rank) const {
-    std::vector<std::int64_t> edges;
-    std::vector<std::pair<std::int32_t, std::size_t>> stack{{root, rank}};
-    while (!stack.empty()) {
-      const auto [v, r] = stack.back();
-      stack.pop_back();
-      const Entry& one = lists_[v][r];
-      edges.push_back(one.edge);
-      for (std::size_t i = one.ranks.size(); i-- > 0;) {
-        stack.emplace_back(graph_.tails[graph_.tail_ptr[one.edge] + static_cast<std::int64_t>(i)], one.ranks[i]);
-      }
-    }
-    return edges;
-  }
-
-  const Graph& graph_;
-  std::span<const double> scores_;
-  std::size_t k_;
-  std::vector<std::vector<Entry>> lists_;  // [node]: best first
-};
-
-}  // namespace
-
-std::vector<Derivation> k_best(const Graph& graph, std::span<const double> scores, std::size_t k) {
-  check_scores(graph, scores);
-  return BestLists(graph, scores, k).at_root();
 }
 
 }  // namespace spanloom

@@ -335,3 +335,70 @@ class FeatureRows:
 
 def brown_clusters(tokens: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], line_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: int, clusters: int, progress: object | None = None, threads: int = 0) -> tuple:
     """Return (cluster of each word, path of each cluster)."""
+
+class SkipLattice:
+    """All typed subsets of n tokens with gaps up to a bound, as a graph."""
+
+    def __init__(self, types: int, max_gap: int) -> None: ...
+
+    def cells(self, n: int) -> int: ...
+
+    def start(self, n: int, i: int) -> int: ...
+
+    def end(self, n: int, i: int) -> int: ...
+
+    def step(self, n: int, j: int, i: int) -> int: ...
+
+    def graph(self, n: int) -> Graph: ...
+
+    def best(self, n: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, above: float, no_overlap: bool = False, no_embedding: bool = False) -> list:
+        """
+        Return (score, type, tokens) of the k best subsets, without those that a better one forbids.
+        """
+
+class PairProgram:
+    """Templates over pairs of tokens; sides are 0 left, 1 right, 2 between."""
+
+    def __init__(self, program: FeatureProgram, sides: Sequence[Sequence[int]], distance: bool) -> None: ...
+
+def hildreth(gram: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: float, tolerance: float = 1e-09, max_sweeps: int = 10000) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The dual variables of the smallest change d with a_i . d >= b_i; gram[i, j] = a_i . a_j.
+    """
+
+class SubsetEpoch:
+    @property
+    def loss(self) -> float: ...
+
+    @property
+    def wrong(self) -> int: ...
+
+class SubsetLearner:
+    """Online learning of subset scores."""
+
+    def __init__(self, rows: SparseRows, names: Sequence[str], columns: object, pairs: PairProgram, types: int, max_gap: int, gold: Sequence[Sequence[tuple[int, Sequence[int]]]], rule: str, limit: float, k: int, no_overlap: bool, no_embedding: bool, seed: int) -> None: ...
+
+    def epoch(self) -> SubsetEpoch: ...
+
+    def averaged(self) -> tuple:
+        """
+        Return (token weights, distance weights, state of the pair features, pair weights).
+        """
+
+class SubsetFinder:
+    """Trained subset scores at work."""
+
+    def __init__(self, pairs: PairProgram, types: int, max_gap: int, tokens: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], template_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], pair_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def pair_features(self) -> int: ...
+
+    def pair_feature(self, id: int) -> str: ...
+
+    def scores(self, rows: SparseRows, names: Sequence[str], columns: object, sentence: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The scores of a sentence's cells, see SkipLattice."""
+
+    def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, no_overlap: bool, no_embedding: bool, threads: int) -> list:
+        """
+        Of each sentence, (score, type, tokens) of its subsets, the best first.
+        """

@@ -25,7 +25,7 @@ from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress
-from spanloom.models import MODELS, Model, Standalone
+from spanloom.models import MODELS, Model, Multilabel, Standalone
 from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import CHOICES, overlapping
@@ -56,7 +56,8 @@ class Recognizer:
     features
         What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
     algorithm
-        ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged).
+        ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged); for
+        ``multilabel`` ``"mira"``, ``"perceptron"`` or ``"loglinear"``.
     l1, l2
         Penalties ``l1·‖w‖₁ + l2·‖w‖²``.
     support
@@ -74,6 +75,8 @@ class Recognizer:
     mention_penalty
         A weight on starting a mention when tagging: above 0 for more mentions, below 0 for fewer; one number, or one
         for each label. ``"auto"`` and ``"auto-by-label"`` choose on the development data. See ``spanloom.penalty``.
+    k, max_gap, restrictions, threshold, aggressiveness
+        Of the model ``multilabel``, see ``spanloom.models.Multilabel``.
     overlap
         What to do with training mentions that the model cannot hold: ``"raise"``, or keep the ``"longest"``,
         ``"outermost"`` or ``"innermost"``.
@@ -126,6 +129,11 @@ class Recognizer:
         constrained: bool = True,
         longest: int | None = None,
         mention_penalty: float | Mapping[str, float] | str = 0.0,
+        k: int | None = None,
+        max_gap: int | None = None,
+        restrictions: str | Sequence[str] = "auto",
+        threshold: float | Mapping[str, float] | str = "global",
+        aggressiveness: float = 1.0,
         overlap: str = "raise",
         seed: int = 1,
         threads: int | None = None,
@@ -147,6 +155,11 @@ class Recognizer:
         self.constrained = constrained
         self.longest = longest
         self.mention_penalty = mention_penalty
+        self.k = k
+        self.max_gap = max_gap
+        self.restrictions = restrictions
+        self.threshold = threshold
+        self.aggressiveness = aggressiveness
         self.overlap = overlap
         self.seed = seed
         self.threads = threads
@@ -395,6 +408,17 @@ class Recognizer:
             sentences = _sentences(gold)
             return evaluate(self._learned(sentences), self._learned(self.predict(sentences)))
         return evaluate(gold, self.predict(gold))
+
+    def set_threshold(self, threshold: float | Mapping[str, float]) -> Recognizer:
+        """Take mentions that score above this from now on, one number or one by label; a lower one finds more.
+
+        Only for models that score mentions one by one, which ``multilabel`` does.
+        """
+        model = self._fitted()
+        if not isinstance(model, Multilabel):
+            raise ParameterError(f"the model {model.name!r} has no threshold; multilabel has one")
+        model.set_threshold(threshold)
+        return self
 
     # Keeping
 

@@ -54,8 +54,8 @@ double expectations(const Graph& graph, std::span<const double> scores, std::spa
 // The highest-scoring structure; score -inf and no edges if there is none. Ties go to the edge that comes first.
 Derivation best(const Graph& graph, std::span<const double> scores);
 
-// The k highest-scoring structures, best first, fewer if there are fewer (Huang and Chiang 2005, algorithm 2:
-// every node merges the lists of its tails through a heap). Ties are in a fixed order.
+// The k highest-scoring structures, best first, fewer if there are fewer; see best_stream.hpp. Ties are in a fixed
+// order.
 std::vector<Derivation> k_best(const Graph& graph, std::span<const double> scores, std::size_t k);
 
 // The number of structures (exact up to 2^53).

@@ -2,6 +2,7 @@
 
 from spanloom.features.extractor import FeatureExtractor
 from spanloom.features.feature_set import FeatureSet
+from spanloom.features.pairs import PairFeatures
 from spanloom.features.resources import read_resource
 
-__all__ = ["FeatureExtractor", "FeatureSet", "read_resource"]
+__all__ = ["FeatureExtractor", "FeatureSet", "PairFeatures", "read_resource"]

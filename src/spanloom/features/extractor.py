@@ -52,7 +52,9 @@ class FeatureExtractor:
             raise ParameterError(f"sites must be one of {', '.join(SITES)}, got {sites!r}")
         self.features = features
         self.sites = sites
-        self._templates = features.parsed()
+        self._templates = features.of_tokens()
+        if not self._templates:
+            raise ParameterError("a feature set needs a template that looks at tokens; 'bias' is the smallest")
         self._own = features.uses_own()
         if sites != "segments":
             for template in self._templates:

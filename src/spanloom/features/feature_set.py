@@ -132,6 +132,14 @@ class FeatureSet:
         """Return the templates with ranges of offsets spelled out, each once."""
         return list(dict.fromkeys(t for text in self.templates for t in parse_template(text)))
 
+    def of_tokens(self) -> list[Template]:
+        """Return the templates that look at tokens."""
+        return [t for t in self.parsed() if not t.of_pairs]
+
+    def of_pairs(self) -> list[Template]:
+        """Return the templates that look at pairs of tokens; models without pairs leave them aside."""
+        return [t for t in self.parsed() if t.of_pairs]
+
     def columns(self) -> list[str]:
         """Return the columns that the data must have, ``word`` first."""
         views = [a.view for t in self.parsed() for a in t.atoms if a != SIZE]

@@ -3,11 +3,13 @@
 ::
 
     template  = body [">=" COUNT]                    features seen fewer times than COUNT are dropped
-    body      = "bias" | "own" [offsets] | "bag" "(" view "," range ")" | atom {"&" atom}
+    body      = "bias" | "distance" | "own" [offsets] | "bag" "(" view "," range ")" | atom {"&" atom}
               | ("left" | "right") "(" view "," range ")" | "segment" "(" view ")"
     atom      = view [offsets]                       no offsets: [0]
               | ("first" | "last") "(" view ")" [offsets] | "size"
     offsets   = "[" range "]"                        a range stands for one template each: word[-1..1]
+              | "[" side [INTEGER] "]" | "[between]" of a pair of tokens: word[left], word[right-1], word[between]
+    side      = "left" | "right"
     view      = COLUMN | "head" "(" COLUMN ")" | OPERATION "(" view {"," argument} ")"
     range     = INTEGER [".." INTEGER]               both ends included
     COLUMN    = name, or any text in double quotes
@@ -45,7 +47,8 @@ LOOKUPS = ("lookup", "cluster")
 OPERATIONS = (*PLAIN, *AFFIXES, "flags", *LOOKUPS)
 ANCHORS = ("first", "last")
 INDEXED = ("left", "right")
-RESERVED = (*OPERATIONS, "bag", "own", "bias", *ANCHORS, *INDEXED, "segment", "size")
+SIDES = ("left", "right", "between")
+RESERVED = (*OPERATIONS, "bag", "own", "bias", "distance", *ANCHORS, *INDEXED, "segment", "size")
 
 
 @dataclass(frozen=True)
@@ -97,18 +100,21 @@ class Atom:
     """A view at a distance from the site, or from an end of it.
 
     ``anchor`` is empty where the site is a token, or ``first``, ``last``, ``left`` or ``right``; ``left`` and ``right``
-    count inwards. ``size`` has no view.
+    count inwards. ``size`` has no view. ``side`` is where it looks if the site is a pair of tokens, one of ``SIDES``.
     """
 
     view: View
     offset: int = 0
     anchor: str = ""
+    side: str = ""
 
     def __str__(self) -> str:
         if self.anchor == "size":
             return "size"
         if self.anchor in INDEXED:
             return f"{self.anchor}({self.view}, {self.offset})"
+        if self.side:
+            return f"{self.view}[{self.side}{self.offset:+d}]" if self.offset else f"{self.view}[{self.side}]"
         return f"{self.anchor}({self.view})[{self.offset}]" if self.anchor else f"{self.view}[{self.offset}]"
 
 
@@ -120,10 +126,10 @@ class Template:
     """One template after ranges of offsets are spelled out.
 
     A ``conjunction`` has one atom or more; a ``bag`` has one atom for every offset; ``own`` has no atoms but an offset;
-    a ``sequence`` has one atom.
+    a ``sequence`` has one atom. A ``pair`` is a conjunction whose atoms have sides; ``distance`` is about pairs too.
     """
 
-    kind: Literal["conjunction", "bag", "sequence", "own", "bias"]
+    kind: Literal["conjunction", "bag", "sequence", "own", "bias", "pair", "distance"]
     atoms: tuple[Atom, ...] = ()
     offset: int = 0
     min_count: int | None = None
@@ -145,7 +151,7 @@ class Template:
 
     def labels(self) -> list[str]:
         """Return what names the parts of a feature: one label an atom for a conjunction, else one."""
-        if self.kind == "conjunction":
+        if self.kind in ("conjunction", "pair"):
             return [str(atom) for atom in self.atoms]
         if self.kind == "bag":
             return [f"bag({self.atoms[0].view}, {_range(self.atoms[0].offset, self.atoms[-1].offset)})"]
@@ -153,7 +159,12 @@ class Template:
             return [f"segment({self.atoms[0].view})"]
         if self.kind == "own":
             return [f"own[{self.offset}]" if self.offset else "own"]
-        return ["bias"]
+        return [self.kind]
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it looks at pairs of tokens instead of tokens."""
+        return self.kind in ("pair", "distance")
 
     def __str__(self) -> str:
         text = " & ".join(self.labels())
@@ -192,6 +203,7 @@ _TOKEN = re.compile(
     r'\s*(?:(?P<name>[^\W\d][\w\-]*)|(?P<int>[+-]?\d+)|(?P<quoted>"[^"]*")|(?P<mark>>=|\.\.|[\[\](),&]))'
 )
 _NAME = re.compile(r"[^\W\d][\w\-]*")
+_SIDE = re.compile(r"\[\s*(?:(left|right)\s*([+-]\s*\d{1,4})?|between)\s*\]")
 
 
 def _is_name(column: str) -> bool:
@@ -264,6 +276,18 @@ class _Parser:
             raise self.error(f"the range {start}..{end} runs backwards")
         return start, end
 
+    def places(self) -> list[tuple[int, str]]:
+        """Read the offsets of an atom, or its side with an offset."""
+        match = _SIDE.match(self.text, self.at)
+        if self.value != "[" or match is None:
+            return [(offset, "") for offset in self.offsets()]
+        offset = int("".join((match[2] or "0").split()))
+        if abs(offset) > MAX_OFFSET:
+            raise self.error(f"an offset must be within {-MAX_OFFSET}..{MAX_OFFSET}, got {offset}")
+        self.after = match.end()
+        self.advance()
+        return [(offset, match[1] or "between")]
+
     def offsets(self) -> range:
         if not self.take("["):
             return range(1)
@@ -275,17 +299,21 @@ class _Parser:
         templates = self.body()
         if self.take(">="):
             count = self.integer("a count", 1, 2**31)
+            if templates[0].of_pairs:
+                raise self.error("templates of pairs take no count: their features are those that learning needs")
             templates = [replace(t, min_count=count) for t in templates]
         if self.kind:
             raise self.unexpected("'&', '>=' or the end")
         return templates
 
     def body(self) -> list[Template]:
-        if self.kind == "name" and self.value in ("bias", "own", "bag"):
+        if self.kind == "name" and self.value in ("bias", "own", "bag", "distance"):
             word = self.value
             self.advance()
             if word == "bias":
                 return [Template("bias")]
+            if word == "distance":
+                return [Template("distance")]
             if word == "own":
                 return [Template("own", offset=offset) for offset in self.offsets()]
             self.expect("(")
@@ -308,7 +336,14 @@ class _Parser:
         if len({not atoms[0].anchor for atoms in choices}) > 1:
             self.at = at
             raise self.error("a part with first(…), last(…) or size and one without cannot be joined")
-        return [Template("conjunction", atoms) for atoms in itertools.product(*choices)]
+        sides = [atoms[0].side for atoms in choices]
+        if any(sides) and not all(sides):
+            self.at = at
+            raise self.error("a template looks at tokens or at pairs of them; give every atom a side, or none")
+        if sides.count("between") > 1:
+            self.at = at
+            raise self.error("a template may look between the ends of a pair once only")
+        return [Template("pair" if any(sides) else "conjunction", atoms) for atoms in itertools.product(*choices)]
 
     def whole_segment(self) -> list[Template]:
         """Parse left(…), right(…) or segment(…)."""
@@ -337,7 +372,8 @@ class _Parser:
         view = self.view()
         if anchor:
             self.expect(")")
-        return [Atom(view, offset, anchor) for offset in self.offsets()]
+            return [Atom(view, offset, anchor) for offset in self.offsets()]
+        return [Atom(view, offset, side=side) for offset, side in self.places()]
 
     def view(self, depth: int = 0) -> View:
         if depth > MAX_DEPTH:

@@ -135,6 +135,47 @@ NERSUITE = (
 )
 """About what NERsuite sees: words, lemmas, parts of speech and chunks; the data need those columns."""
 
+PAIRS = (
+    "distance",
+    "lower(word)[left] & lower(word)[right]",
+    "collapsed(word)[left] & collapsed(word)[right]",
+    "collapsed(word)[left] & collapsed(word)[right-1]",
+    "lower(word)[between]",
+    "collapsed(word)[between]",
+)
+"""What models of pairs look at, where a set says nothing about pairs."""
+
+MCDONALD_WORDS = (
+    "bias",
+    "word[-1..1]",
+    "collapsed(word)[-1..1]",
+    "flags(word)[-1..1]",
+    "prefix(word, 2..4)[-1..1]",
+    "suffix(word, 2..4)[-1..1]",
+    "word[-1] & word[0]",
+    "word[0] & word[1]",
+    "distance",
+    "word[left] & word[right]",
+    "collapsed(word)[left] & collapsed(word)[right]",
+    "collapsed(word)[left] & collapsed(word)[right-1]",
+    "word[between]",
+)
+"""The predicates of McDonald, Crammer & Pereira (2005) without part of speech."""
+
+MCDONALD = (
+    *MCDONALD_WORDS,
+    "pos[-1..1]",
+    "pos[-1] & pos[0]",
+    "pos[0] & pos[1]",
+    "pos[left] & pos[right]",
+    "pos[left] & pos[right-1]",
+    "pos[left+1] & pos[right]",
+    "pos[between]",
+)
+"""Word, part of speech and orthography from the previous to the next token, at both ends of a step within a mention;
+how far the step goes, and which words and parts of speech it skips (McDonald, Crammer & Pereira 2005). The data need a
+column ``pos``."""
+
 NAMED: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,
     "crfsuite-like": CRFSUITE_LIKE,
@@ -143,6 +184,8 @@ NAMED: dict[str, tuple[str, ...]] = {
     "cho-bio-pos": CHO_BIO_POS,
     "cho-conll": CHO_CONLL,
     "nersuite": NERSUITE,
+    "mcdonald": MCDONALD,
+    "mcdonald-words": MCDONALD_WORDS,
     "own": ("own",),
     "jie-chain": JIE_CHAIN,
     "jie-semi": JIE_SEMI,

@@ -6,11 +6,13 @@ from spanloom.models.chains import Chains
 from spanloom.models.dgm import DependencyGuided, SingleArc
 from spanloom.models.edge import Edge
 from spanloom.models.hypergraph import Hypergraph
+from spanloom.models.multilabel import Multilabel
 from spanloom.models.semimarkov import SemiMarkov
 from spanloom.models.state import State
 
 MODELS: dict[str, type[Model]] = {
-    model.name: model for model in (Chain, Chains, Edge, State, Hypergraph, SemiMarkov, DependencyGuided, SingleArc)
+    model.name: model
+    for model in (Chain, Chains, Edge, State, Hypergraph, SemiMarkov, DependencyGuided, SingleArc, Multilabel)
 }
 """The models by the name that ``Recognizer(model=…)`` takes."""
 
@@ -23,6 +25,7 @@ __all__ = [
     "Edge",
     "Hypergraph",
     "Model",
+    "Multilabel",
     "SemiMarkov",
     "Shapes",
     "SingleArc",

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ParameterError
 
-CHOICES = ("longest", "outermost", "innermost")
+ORDERS: dict[str, Callable[[Mention], tuple[Any, ...]]] = {
+    "longest": lambda m: (-len(m), m.start, m.label),
+    "outermost": lambda m: (m.start, -m.end, m.label),
+    "innermost": lambda m: (m.end, -m.start, m.label),
+}
+"""Which of mentions that cannot stand together stay: the first in this order."""
+
+CHOICES = tuple(ORDERS)
 
 
 def first_misfit(mentions: Sequence[Mention]) -> tuple[int, str] | None:
@@ -62,16 +70,11 @@ def flatten(mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list
     >>> flatten([inner, outer], "longest") == ([outer], [inner])
     True
     """
-    orders = {
-        "longest": lambda m: (-len(m), m.start, m.label),
-        "outermost": lambda m: (m.start, -m.end, m.label),
-        "innermost": lambda m: (m.end, -m.start, m.label),
-    }
-    if keep not in orders:
+    if keep not in ORDERS:
         raise ParameterError(f"keep must be one of {', '.join(CHOICES)}, got {keep!r}")
     kept: list[Mention] = []
     lost: list[Mention] = []
-    for mention in sorted(mentions, key=orders[keep]):
+    for mention in sorted(mentions, key=ORDERS[keep]):
         if mention.discontinuous or any(mention.overlaps(other) for other in kept):
             lost.append(mention)
         else:

@@ -1,0 +1,185 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "feature_reader.hpp"
+#include "feature_state.hpp"
+#include "spanloom/hildreth.hpp"
+#include "spanloom/subset_finder.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spanloom::bindings {
+namespace {
+
+using SubsetSpec = std::pair<std::uint32_t, std::vector<std::uint32_t>>;
+
+PairProgram make_pairs(const ProgramHandle& handle, const std::vector<std::vector<std::uint32_t>>& sides,
+                       bool distance) {
+  PairProgram pairs{handle.program, {}, distance};
+  for (const auto& of_template : sides) {
+    auto& out = pairs.sides.emplace_back();
+    for (const std::uint32_t side : of_template) {
+      if (side > 2) throw std::invalid_argument("side " + std::to_string(side) + " is not 0, 1 or 2");
+      out.push_back(static_cast<Side>(side));
+    }
+  }
+  pairs.check();
+  return pairs;
+}
+
+Rule parse_rule(const std::string& name) {
+  if (name == "mira") return Rule::mira;
+  if (name == "perceptron") return Rule::perceptron;
+  if (name == "loglinear") return Rule::loglinear;
+  throw std::invalid_argument("unknown rule '" + name + "'");
+}
+
+nb::list give_subsets(const std::vector<Subset>& subsets) {
+  nb::list list;
+  for (const Subset& one : subsets) list.append(nb::make_tuple(one.score, one.type, one.tokens));
+  return list;
+}
+
+nb::tuple give_weights(const SubsetWeights& weights) {
+  return nb::make_tuple(give(std::vector<float>(weights.tokens)), give(std::vector<double>(weights.distances)),
+                        table_state(*weights.table), give(std::vector<float>(weights.pairs)));
+}
+
+void bind_skip_lattice(nb::module_& m) {
+  nb::class_<SkipLattice>(m, "SkipLattice", "All typed subsets of n tokens with gaps up to a bound, as a graph.")
+      .def(nb::init<std::size_t, std::size_t>(), "types"_a, "max_gap"_a)
+      .def("cells", &SkipLattice::cells, "n"_a)
+      .def("start", &SkipLattice::start, "n"_a, "i"_a)
+      .def("end", &SkipLattice::end, "n"_a, "i"_a)
+      .def("step", &SkipLattice::step, "n"_a, "j"_a, "i"_a)
+      .def(
+          "graph", [](const SkipLattice& self, std::size_t n) { return Graph(*self.graph(n)); }, "n"_a)
+      .def(
+          "best",
+          [](const SkipLattice& self, std::size_t n, const Input<double>& scores, std::size_t k, double above,
+             bool no_overlap, bool no_embedding) {
+            std::vector<Subset> found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.best(n, span(scores), k, above, {no_overlap, no_embedding});
+            }
+            return give_subsets(found);
+          },
+          "n"_a, "scores"_a, "k"_a, "above"_a, "no_overlap"_a = false, "no_embedding"_a = false,
+          "Return (score, type, tokens) of the k best subsets, without those that a better one forbids.");
+}
+
+void bind_subset_learner(nb::module_& m) {
+  m.def(
+      "hildreth",
+      [](const Input<double>& gram, const Input<double>& b, double upper, double tolerance, std::size_t max_sweeps) {
+        return give(hildreth(span(gram), span(b), upper, tolerance, max_sweeps));
+      },
+      "gram"_a, "b"_a, "upper"_a, "tolerance"_a = 1e-9, "max_sweeps"_a = 10000,
+      "The dual variables of the smallest change d with a_i . d >= b_i; gram[i, j] = a_i . a_j.");
+
+  nb::class_<SubsetLearner::Epoch>(m, "SubsetEpoch")
+      .def_ro("loss", &SubsetLearner::Epoch::loss)
+      .def_ro("wrong", &SubsetLearner::Epoch::wrong);
+
+  nb::class_<SubsetLearner>(m, "SubsetLearner", "Online learning of subset scores.")
+      .def(
+          "__init__",
+          [](SubsetLearner* self, const SparseRows& rows, const std::vector<std::string>& names, nb::handle columns,
+             const PairProgram& pairs, std::size_t types, std::size_t max_gap,
+             const std::vector<std::vector<SubsetSpec>>& gold, const std::string& rule, double limit, std::size_t k,
+             bool no_overlap, bool no_embedding, std::uint64_t seed) {
+            const TokenInput input = read_input(names, columns, nb::none());
+            const LearnerSettings settings{parse_rule(rule), limit, k, {no_overlap, no_embedding}, seed};
+            const nb::gil_scoped_release release;
+            std::vector<std::vector<Subset>> subsets;
+            for (const auto& sentence : gold) {
+              auto& out = subsets.emplace_back();
+              for (const auto& [type, tokens] : sentence) out.push_back({0, type, tokens});
+            }
+            new (self) SubsetLearner(rows, input, pairs, types, max_gap, std::move(subsets), settings);
+          },
+          "rows"_a, "names"_a, "columns"_a, "pairs"_a, "types"_a, "max_gap"_a, "gold"_a, "rule"_a, "limit"_a, "k"_a,
+          "no_overlap"_a, "no_embedding"_a, "seed"_a)
+      .def("epoch", &SubsetLearner::epoch, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "averaged",
+          [](const SubsetLearner& self) {
+            SubsetWeights weights;
+            {
+              const nb::gil_scoped_release release;
+              weights = self.averaged();
+            }
+            return give_weights(weights);
+          },
+          "Return (token weights, distance weights, state of the pair features, pair weights).");
+}
+
+void bind_subset_finder(nb::module_& m) {
+  nb::class_<SubsetFinder>(m, "SubsetFinder", "Trained subset scores at work.")
+      .def(
+          "__init__",
+          [](SubsetFinder* self, const PairProgram& pairs, std::size_t types, std::size_t max_gap,
+             const Input<float>& tokens, const Input<double>& distances, const Input<std::uint8_t>& strings,
+             const Input<std::uint64_t>& string_ends, const Input<std::uint64_t>& pool_sizes,
+             const Input<std::uint32_t>& template_of, const Input<std::uint32_t>& keys,
+             const Input<float>& pair_weights) {
+            const nb::gil_scoped_release release;
+            auto table = read_table(pairs.program, strings, string_ends, pool_sizes, template_of, keys);
+            new (self) SubsetFinder(pairs, types, max_gap,
+                                    {copy(tokens), copy(distances), std::move(table), copy(pair_weights)});
+          },
+          "pairs"_a, "types"_a, "max_gap"_a, "tokens"_a, "distances"_a, "strings"_a, "string_ends"_a, "pool_sizes"_a,
+          "template_of"_a, "keys"_a, "pair_weights"_a)
+      .def_prop_ro("pair_features", [](const SubsetFinder& self) { return self.weights().table->size(); })
+      .def(
+          "pair_feature", [](const SubsetFinder& self, std::uint32_t id) { return self.weights().table->name(id); },
+          "id"_a)
+      .def(
+          "scores",
+          [](const SubsetFinder& self, const SparseRows& rows, const std::vector<std::string>& names,
+             nb::handle columns, std::size_t sentence) {
+            const TokenInput input = read_input(names, columns, nb::none());
+            return give(self.scores(rows, input, sentence));
+          },
+          "rows"_a, "names"_a, "columns"_a, "sentence"_a = 0, "The scores of a sentence's cells, see SkipLattice.")
+      .def(
+          "find",
+          [](const SubsetFinder& self, const SparseRows& rows, const std::vector<std::string>& names,
+             nb::handle columns, std::size_t k, const Input<double>& thresholds, double above, bool no_overlap,
+             bool no_embedding, int threads) {
+            const TokenInput input = read_input(names, columns, nb::none());
+            std::vector<std::vector<Subset>> found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.find(rows, input, k, span(thresholds), above, {no_overlap, no_embedding}, threads);
+            }
+            nb::list all;
+            for (const auto& subsets : found) all.append(give_subsets(subsets));
+            return all;
+          },
+          "rows"_a, "names"_a, "columns"_a, "k"_a, "thresholds"_a, "above"_a, "no_overlap"_a, "no_embedding"_a,
+          "threads"_a, "Of each sentence, (score, type, tokens) of its subsets, the best first.");
+}
+
+}  // namespace
+
+void bind_multilabel(nb::module_& m) {
+  bind_skip_lattice(m);
+  nb::class_<PairProgram>(m, "PairProgram", "Templates over pairs of tokens; sides are 0 left, 1 right, 2 between.")
+      .def(
+          "__init__",
+          [](PairProgram* self, const ProgramHandle& program, const std::vector<std::vector<std::uint32_t>>& sides,
+             bool distance) { new (self) PairProgram(make_pairs(program, sides, distance)); },
+          "program"_a, "sides"_a, "distance"_a);
+  bind_subset_learner(m);
+  bind_subset_finder(m);
+}
+
+}  // namespace spanloom::bindings

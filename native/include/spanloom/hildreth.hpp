@@ -1,0 +1,18 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace spanloom {
+
+// Hildreth's method (Censor & Zenios 1997): the smallest change d of a vector such that a_i . d >= b_i for all i,
+//
+//   min 1/2 |d|^2 + upper * sum_i max(0, b_i - a_i . d),
+//
+// by its dual: d = sum_i alpha_i a_i with 0 <= alpha_i <= upper, one alpha at a time, over and over. gram[i, j] = a_i .
+// a_j and b are all that it needs. With upper = inf every constraint must hold; if they contradict each other, it stops
+// after max_sweeps. Otherwise it stops when no alpha moves a constraint by more than `tolerance`.
+std::vector<double> hildreth(std::span<const double> gram, std::span<const double> b, double upper, double tolerance,
+                             std::size_t max_sweeps);
+
+}  // namespace spanloom

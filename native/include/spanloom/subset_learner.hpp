@@ -1,0 +1,97 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "spanloom/pair_features.hpp"
+#include "spanloom/random.hpp"
+#include "spanloom/skip_lattice.hpp"
+#include "spanloom/sparse.hpp"
+#include "spanloom/subset_scores.hpp"
+
+namespace spanloom {
+
+// How much each subset of a sentence, correct (y = 1) or among the best though wrong (y = -1), moves the weights:
+// w += sum of alpha * y * f.
+enum class Rule : std::uint8_t {
+  mira,        // the smallest change after which y * score >= 1 for all of them, as far as alpha <= limit allows
+  perceptron,  // alpha = 1 where y * score <= 0
+  loglinear,   // alpha = limit * (1 - sigmoid(y * score)): a gradient step on the log-likelihood of independent
+               // decisions
+};
+
+struct LearnerSettings {
+  Rule rule = Rule::mira;
+  double limit = std::numeric_limits<double>::infinity();
+  std::size_t k = 0;  // best subsets to look at; 0: as many as the sentence has tokens
+  Restrictions restrictions;
+  std::uint64_t seed = 1;
+};
+
+// What learning has reached.
+struct SubsetWeights {
+  std::vector<float> tokens;                  // [features, roles * types]
+  std::vector<double> distances;              // [ranges, types], or empty
+  std::shared_ptr<const FeatureTable> table;  // the pair features
+  std::vector<float> pairs;                   // [pair features, types]
+};
+
+// Online learning of subset scores (McDonald, Crammer & Pereira 2005), with averaging: the result is the mean of the
+// weights after every sentence.
+class SubsetLearner {
+ public:
+  // gold[s]: the correct subsets of sentence s; their scores are ignored. Throws std::invalid_argument if something
+  // does not fit together.
+  SubsetLearner(SparseRows rows, const TokenInput& input, PairProgram pairs, std::size_t types, std::size_t max_gap,
+                std::vector<std::vector<Subset>> gold, LearnerSettings settings);
+
+  struct Epoch {
+    double loss = 0;        // hinge loss, log loss, or number of wrong decisions, before each update
+    std::size_t wrong = 0;  // sentences whose subsets of positive score are not the correct ones
+  };
+  // Visits every sentence once, in random order.
+  Epoch epoch();
+
+  SubsetWeights averaged() const;
+
+ private:
+  struct Constraint {
+    double y, score;
+    std::uint32_t type;
+    SubsetCells cells;
+    std::vector<std::vector<std::uint32_t>> pairs;  // of each skip: its features
+  };
+
+  void score(std::size_t s);
+  Constraint constrain(std::size_t s, const Subset& subset, double y);
+  double dot(std::size_t s, const Constraint& a, const Constraint& b);
+  double token_dot(std::size_t row_a, std::size_t row_b);
+  std::vector<double> steps(std::size_t s, const std::vector<Constraint>& all);
+  void update(std::size_t s, const Constraint& one, double by);
+
+  SparseRows rows_;
+  PairProgram pairs_;
+  std::vector<StringPool> pools_;
+  PairValues values_;
+  SkipLattice lattice_;
+  std::vector<std::vector<Subset>> gold_;
+  LearnerSettings settings_;
+  Random random_;
+  std::size_t types_, stride_;
+  double seen_ = 1;  // sentences visited, plus one
+
+  // Each with the sum of change * time of change, from which the mean follows.
+  std::vector<float> weights_;  // [features, stride]
+  std::vector<double> weighted_;
+  std::vector<double> distances_, distances_weighted_;
+  PairIndex index_;
+  std::vector<float> pair_weights_;  // [index_.size(), types]
+  std::vector<double> pair_weighted_;
+
+  std::vector<double> table_, scores_;              // of the sentence at hand
+  std::unordered_map<std::uint64_t, double> dots_;  // between its tokens
+};
+
+}  // namespace spanloom

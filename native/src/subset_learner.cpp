@@ -1,0 +1,290 @@
+#include "spanloom/subset_learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "spanloom/hildreth.hpp"
+#include "spanloom/kernels.hpp"
+
+namespace spanloom {
+namespace {
+
+constexpr double kTolerance = 1e-4;
+constexpr std::size_t kSweeps = 1000;
+
+// Beyond this score a wrong subset is far enough from being taken that learning need not look at it.
+constexpr double kFar = -1.0;
+
+bool same(const Subset& a, const Subset& b) { return a.type == b.type && a.tokens == b.tokens; }
+
+}  // namespace
+
+SubsetCells subset_cells(std::span<const std::uint32_t> tokens) {
+  SubsetCells cells;
+  cells.tokens.emplace_back(tokens.front(), Role::start);
+  for (std::size_t m = 1; m < tokens.size(); ++m) {
+    const std::uint32_t j = tokens[m - 1], i = tokens[m];
+    const bool next = i == j + 1;
+    cells.tokens.emplace_back(j, next ? Role::next_left : Role::skip_left);
+    cells.tokens.emplace_back(i, next ? Role::next_right : Role::skip_right);
+    if (!next) cells.skips.emplace_back(j, i);
+  }
+  cells.tokens.emplace_back(tokens.back(), Role::end);
+  return cells;
+}
+
+SubsetLearner::SubsetLearner(SparseRows rows, const TokenInput& input, PairProgram pairs, std::size_t types,
+                             std::size_t max_gap, std::vector<std::vector<Subset>> gold, LearnerSettings settings)
+    : rows_(std::move(rows)),
+      pairs_(std::move(pairs)),
+      lattice_(types, max_gap),
+      gold_(std::move(gold)),
+      settings_(settings),
+      random_(settings.seed),
+      types_(types),
+      stride_(kernels::padded(kRoles * types)),
+      weights_(rows_.width * stride_, 0.0F),
+      weighted_(rows_.width * stride_, 0.0) {
+  rows_.check();
+  pairs_.check();
+  if (rows_.groups() != gold_.size() || input.sentence_ptr.size() != rows_.group_ptr.size() ||
+      !std::ranges::equal(input.sentence_ptr, rows_.group_ptr)) {
+    throw std::invalid_argument("[SubsetLearner] " + std::to_string(rows_.groups()) + " sentences with features, " +
+                                std::to_string(gold_.size()) + " with subsets, " + std::to_string(input.sentences()) +
+                                " with pairs, or of different lengths");
+  }
+  for (std::size_t s = 0; s < gold_.size(); ++s) {
+    for (const Subset& one : gold_[s]) {
+      bool fits = one.type < types_ && !one.tokens.empty() && one.tokens.back() < input.length(s);
+      for (std::size_t m = 1; m < one.tokens.size() && fits; ++m) {
+        fits = one.tokens[m] > one.tokens[m - 1] && one.tokens[m] - one.tokens[m - 1] <= max_gap + 1;
+      }
+      if (!fits) {
+        throw std::invalid_argument("[SubsetLearner] a subset of sentence " + std::to_string(s) +
+                                    " has an unknown type, tokens out of order, or a gap wider than " +
+                                    std::to_string(max_gap));
+      }
+    }
+  }
+  values_ = learn_values(*pairs_.program, input, pools_);
+  if (pairs_.distance) {
+    distances_.assign(kDistanceRanges * types_, 0.0);
+    distances_weighted_.assign(kDistanceRanges * types_, 0.0);
+  }
+}
+
+void SubsetLearner::score(std::size_t s) {
+  const auto first = static_cast<std::size_t>(rows_.group_ptr[s]);
+  const auto last = static_cast<std::size_t>(rows_.group_ptr[s + 1]);
+  const float* values = rows_.values.empty() ? nullptr : rows_.values.data();
+  table_.resize((last - first) * stride_);
+  kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids.data(), values, first, last,
+                       table_.data());
+  PairReader reader(pairs_, values_, first, last - first);
+  subset_scores(
+      lattice_, last - first, table_.data(), stride_, distances_, pair_weights_.data(), reader,
+      [&](std::uint32_t index, std::span<const std::uint32_t> key) { return index_.find(index, key); }, scores_);
+}
+
+SubsetLearner::Constraint SubsetLearner::constrain(std::size_t s, const Subset& subset, double y) {
+  const auto first = static_cast<std::size_t>(rows_.group_ptr[s]);
+  const std::size_t n = static_cast<std::size_t>(rows_.group_ptr[s + 1]) - first;
+  Constraint one{y, 0, subset.type, subset_cells(subset.tokens), {}};
+  const auto cell = [&](std::size_t site) { return scores_[site * types_ + subset.type]; };
+  one.score = cell(lattice_.start(n, subset.tokens.front())) + cell(lattice_.end(n, subset.tokens.back()));
+  for (std::size_t m = 1; m < subset.tokens.size(); ++m) {
+    one.score += cell(lattice_.step(n, subset.tokens[m - 1], subset.tokens[m]));
+  }
+  PairReader reader(pairs_, values_, first, n);
+  for (const auto& [j, i] : one.cells.skips) {
+    auto& ids = one.pairs.emplace_back();
+    reader.set_left(j);
+    for (std::size_t m = j + std::size_t{1}; m < i; ++m) reader.add_between(m);
+    reader.features(i, false, [&](std::uint32_t index, std::span<const std::uint32_t> key, bool) {
+      ids.push_back(index_.insert(index, key));
+    });
+    std::ranges::sort(ids);
+  }
+  pair_weights_.resize(index_.size() * types_, 0.0F);
+  pair_weighted_.resize(index_.size() * types_, 0.0);
+  return one;
+}
+
+// The features that two tokens share.
+double SubsetLearner::token_dot(std::size_t row_a, std::size_t row_b) {
+  if (row_a > row_b) std::swap(row_a, row_b);
+  const auto [place, fresh] = dots_.try_emplace(static_cast<std::uint64_t>(row_a) << 32 | row_b, 0.0);
+  if (!fresh) return place->second;
+  const auto value = [&](std::int64_t e) {
+    return rows_.values.empty() ? 1.0 : static_cast<double>(rows_.values[static_cast<std::size_t>(e)]);
+  };
+  double sum = 0;
+  // Rows have some tens of features, in the same order of templates: the partner is near the last one.
+  for (std::int64_t a = rows_.row_ptr[row_a]; a < rows_.row_ptr[row_a + 1]; ++a) {
+    for (std::int64_t b = rows_.row_ptr[row_b]; b < rows_.row_ptr[row_b + 1]; ++b) {
+      if (rows_.ids[static_cast<std::size_t>(a)] == rows_.ids[static_cast<std::size_t>(b)]) sum += value(a) * value(b);
+    }
+  }
+  place->second = sum;
+  return sum;
+}
+
+double SubsetLearner::dot(std::size_t s, const Constraint& a, const Constraint& b) {
+  if (a.type != b.type) return 0;
+  const auto first = static_cast<std::size_t>(rows_.group_ptr[s]);
+  double sum = 0;
+  for (const auto& [token_a, role_a] : a.cells.tokens) {
+    for (const auto& [token_b, role_b] : b.cells.tokens) {
+      if (role_a == role_b) sum += token_dot(first + token_a, first + token_b);
+    }
+  }
+  for (std::size_t p = 0; p < a.pairs.size(); ++p) {
+    for (std::size_t q = 0; q < b.pairs.size(); ++q) {
+      const auto range = [](const auto& skip) { return distance_range(skip.second - skip.first); };
+      if (pairs_.distance && range(a.cells.skips[p]) == range(b.cells.skips[q])) sum += 1;
+      for (auto i = a.pairs[p].begin(), j = b.pairs[q].begin(); i != a.pairs[p].end() && j != b.pairs[q].end();) {
+        if (*i == *j) sum += 1;
+        if (*i <= *j)
+          ++i;
+        else
+          ++j;
+      }
+    }
+  }
+  return sum;
+}
+
+std::vector<double> SubsetLearner::steps(std::size_t s, const std::vector<Constraint>& all) {
+  std::vector<double> alpha(all.size(), 0.0);
+  if (settings_.rule != Rule::mira) {
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      const double margin = all[a].y * all[a].score;
+      if (settings_.rule == Rule::loglinear) alpha[a] = settings_.limit / (1 + std::exp(margin));
+      if (settings_.rule == Rule::perceptron && margin <= 0) alpha[a] = 1;
+    }
+    return alpha;
+  }
+  // Types share no feature: each is a problem of its own, and one that already holds needs no change.
+  std::vector<double> gram, b;
+  std::vector<std::size_t> members;
+  for (std::uint32_t type = 0; type < types_; ++type) {
+    members.clear();
+    b.clear();
+    bool violated = false;
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      if (all[a].type != type) continue;
+      members.push_back(a);
+      b.push_back(1 - all[a].y * all[a].score);
+      violated |= b.back() > 0;
+    }
+    if (!violated) continue;
+    const std::size_t m = members.size();
+    gram.assign(m * m, 0.0);
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        const Constraint &left = all[members[i]], &right = all[members[j]];
+        gram[i * m + j] = gram[j * m + i] = left.y * right.y * dot(s, left, right);
+      }
+    }
+    const std::vector<double> found = hildreth(gram, b, settings_.limit, kTolerance, kSweeps);
+    for (std::size_t i = 0; i < m; ++i) alpha[members[i]] = found[i];
+  }
+  return alpha;
+}
+
+void SubsetLearner::update(std::size_t s, const Constraint& one, double by) {
+  const auto first = static_cast<std::size_t>(rows_.group_ptr[s]);
+  for (const auto& [token, role] : one.cells.tokens) {
+    const std::size_t column = static_cast<std::size_t>(role) * types_ + one.type;
+    for (std::int64_t e = rows_.row_ptr[first + token]; e < rows_.row_ptr[first + token + 1]; ++e) {
+      const auto at = static_cast<std::size_t>(e);
+      const double change = rows_.values.empty() ? by : by * static_cast<double>(rows_.values[at]);
+      weights_[rows_.ids[at] * stride_ + column] += static_cast<float>(change);
+      weighted_[rows_.ids[at] * stride_ + column] += change * seen_;
+    }
+  }
+  for (std::size_t p = 0; p < one.pairs.size(); ++p) {
+    for (const std::uint32_t id : one.pairs[p]) {
+      pair_weights_[id * types_ + one.type] += static_cast<float>(by);
+      pair_weighted_[id * types_ + one.type] += by * seen_;
+    }
+    if (!pairs_.distance) continue;
+    const auto& [j, i] = one.cells.skips[p];
+    distances_[distance_range(i - j) * types_ + one.type] += by;
+    distances_weighted_[distance_range(i - j) * types_ + one.type] += by * seen_;
+  }
+}
+
+SubsetLearner::Epoch SubsetLearner::epoch() {
+  std::vector<std::size_t> order(gold_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
+
+  Epoch result;
+  std::vector<Constraint> all;
+  for (const std::size_t s : order) {
+    const auto n = static_cast<std::size_t>(rows_.group_ptr[s + 1] - rows_.group_ptr[s]);
+    score(s);
+    dots_.clear();
+    all.clear();
+    for (const Subset& one : gold_[s]) all.push_back(constrain(s, one, 1));
+    const double above = settings_.restrictions.any() ? kFar : -std::numeric_limits<double>::infinity();
+    for (const Subset& one :
+         lattice_.best(n, scores_, settings_.k == 0 ? n : settings_.k, above, settings_.restrictions)) {
+      if (std::ranges::any_of(gold_[s], [&](const Subset& right) { return same(one, right); })) continue;
+      all.push_back(constrain(s, one, -1));
+    }
+    bool wrong = false;
+    for (const Constraint& one : all) {
+      const double margin = one.y * one.score;
+      wrong |= one.y > 0 ? one.score <= 0 : one.score > 0;
+      if (settings_.rule == Rule::mira) result.loss += std::max(0.0, 1 - margin);
+      if (settings_.rule == Rule::loglinear)
+        result.loss += std::max(0.0, -margin) + std::log1p(std::exp(-std::abs(margin)));
+      if (settings_.rule == Rule::perceptron) result.loss += margin <= 0 ? 1 : 0;
+    }
+    result.wrong += wrong ? 1 : 0;
+    const std::vector<double> alpha = steps(s, all);
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      if (alpha[a] != 0) update(s, all[a], alpha[a] * all[a].y);
+    }
+    ++seen_;
+  }
+  return result;
+}
+
+// The mean over time of a weight is its last value minus what each change did not yet give before it was made.
+SubsetWeights SubsetLearner::averaged() const {
+  SubsetWeights out;
+  const std::size_t columns = kRoles * types_;
+  out.tokens.resize(rows_.width * columns);
+  for (std::size_t f = 0; f < rows_.width; ++f) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::size_t at = f * stride_ + c;
+      out.tokens[f * columns + c] = static_cast<float>(static_cast<double>(weights_[at]) - weighted_[at] / seen_);
+    }
+  }
+  out.distances.resize(distances_.size());
+  for (std::size_t i = 0; i < distances_.size(); ++i) out.distances[i] = distances_[i] - distances_weighted_[i] / seen_;
+  std::vector<std::uint32_t> kept;
+  for (std::uint32_t p = 0; p < index_.size(); ++p) {
+    const std::size_t before = out.pairs.size();
+    bool used = false;
+    for (std::size_t t = 0; t < types_; ++t) {
+      const std::size_t at = p * types_ + t;
+      out.pairs.push_back(static_cast<float>(static_cast<double>(pair_weights_[at]) - pair_weighted_[at] / seen_));
+      used |= out.pairs.back() != 0;
+    }
+    if (used)
+      kept.push_back(p);
+    else
+      out.pairs.resize(before);
+  }
+  out.table = std::make_shared<FeatureTable>(index_.freeze(pairs_, pools_, kept));
+  return out;
+}
+
+}  // namespace spanloom

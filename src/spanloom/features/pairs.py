@@ -1,0 +1,55 @@
+"""PairFeatures: what is seen at a pair of tokens, the two ends of a step within a mention.
+
+Pair features are never listed in advance: a sentence of n tokens has n² pairs, almost all of which learning never
+looks at. The native learner makes those that it needs, and the finder looks up those that it knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spanloom._native import PairProgram
+from spanloom.corpus import Sentence
+from spanloom.errors import CorpusError
+from spanloom.features.compiled import compile_templates
+from spanloom.features.feature_set import FeatureSet
+from spanloom.features.grammar import SIDES, parse_template
+from spanloom.features.sets import PAIRS
+
+
+class PairFeatures:
+    """The pair templates of a feature set, compiled.
+
+    Parameters
+    ----------
+    features
+        A set without templates of pairs gets those of ``spanloom.features.sets.PAIRS``, which look at words alone.
+
+    Examples
+    --------
+    >>> PairFeatures(FeatureSet(["word", "pos[left] & pos[right]", "distance"])).columns
+    ['word', 'pos']
+    """
+
+    def __init__(self, features: FeatureSet) -> None:
+        templates = features.of_pairs() or [t for text in PAIRS for t in parse_template(text)]
+        pairs = [t for t in templates if t.kind == "pair"]
+        conjunctions = [replace(t, kind="conjunction") for t in pairs]
+        program, self.columns = compile_templates(conjunctions, features.resources)
+        sides = [[SIDES.index(atom.side) for atom in t.atoms] for t in pairs]
+        self.program = PairProgram(program, sides, any(t.kind == "distance" for t in templates))
+
+    def read(self, sentences: Sequence[Sentence]) -> list[list[list[str]]]:
+        """Return the columns that the templates read: ``[column][sentence][token]``."""
+        columns = []
+        for name in self.columns:
+            for number, sentence in enumerate(sentences):
+                if name != "word" and name not in sentence.columns:
+                    has = ", ".join(["word", *sentence.columns])
+                    raise CorpusError(
+                        f"a template of pairs reads the column {name!r}, which sentence {number} lacks; it has: {has}. "
+                        "Add the column to the data, or use features without it."
+                    )
+            columns.append([sentence.column(name) for sentence in sentences])
+        return columns

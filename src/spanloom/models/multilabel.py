@@ -1,0 +1,281 @@
+"""Structured multilabel segmentation (McDonald, Crammer & Pereira 2005): every mention is any subset of the tokens.
+
+    score(mention) = Σ w · g(i_{m−1}, i_m)   over its tokens i_1 < i_2 < …, with a start before and an end after them
+
+where g looks at both ends of a step and at what it skips. The k best subsets are looked at, k being the length of the
+sentence unless given, and those with a score above a threshold are the mentions. Holds everything: nested, crossing and
+broken mentions, and several labels on the same tokens. Costs O(n · gap · k · types) with the widest gap of the training
+data. Learning is online: see ``spanloom.learning.online``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import SubsetFinder
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention
+from spanloom.errors import ModelFileError, ParameterError
+from spanloom.features import FeatureExtractor, FeatureSet, PairFeatures
+from spanloom.learning import Iteration, Settings, SubsetWeights, learn_subsets
+from spanloom.models.base import Standalone
+from spanloom.parameters import check_choice, check_count, check_number
+from spanloom.schemes.flat import ORDERS
+from spanloom.schemes.subsets import (
+    RESTRICTIONS,
+    conflict,
+    decode_subset,
+    encode_subsets,
+    kept_restrictions,
+    widest_gap,
+)
+from spanloom.thresholds import best_threshold
+
+TABLE = ("strings", "string_ends", "pool_sizes", "template_of", "keys")
+
+
+class Multilabel(Standalone):
+    """One score for every typed subset of the tokens.
+
+    Parameters
+    ----------
+    k
+        How many best subsets of a sentence to look at; None for as many as it has tokens.
+    max_gap
+        The widest gap within a mention, in tokens; None for the widest of the training data.
+    restrictions
+        Some of ``contiguous``, ``no_overlap``, ``no_embedding`` (see ``spanloom.schemes.subsets``), or ``"auto"`` for
+        those that the training data keep. Of what may not stand together, the highest score stays.
+    threshold
+        A score, or a score by label; or how to choose it on development data: one for all (``"global"``) or one for
+        each label (``"label"``). Without such data it is 0.
+    aggressiveness
+        How much one sentence may change the weights, relative to what is usual for the algorithm.
+    """
+
+    name = "multilabel"
+    holds = "any set of mentions"
+    algorithms = ("mira", "perceptron", "loglinear")
+    iterations = 10
+
+    def __init__(
+        self,
+        k: int | None = None,
+        max_gap: int | None = None,
+        restrictions: str | Sequence[str] = "auto",
+        threshold: float | Mapping[str, float] | str = "global",
+        aggressiveness: float = 1.0,
+    ) -> None:
+        if k is not None:
+            check_count("k", k)
+        if max_gap is not None:
+            check_count("max_gap", max_gap, low=0)
+        if isinstance(restrictions, str):
+            check_choice("restrictions", restrictions, ("auto",))
+        else:
+            for name in restrictions:
+                check_choice("restrictions", name, RESTRICTIONS)
+        if isinstance(threshold, str):
+            check_choice("threshold", threshold, ("global", "label"))
+        check_number("aggressiveness", aggressiveness, low=0)
+        self.k, self.max_gap, self.restrictions, self.threshold = k, max_gap, restrictions, threshold
+        self.aggressiveness = aggressiveness
+
+    # The shape
+
+    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
+        mentions = [m for m, _ in sentences]
+        counts: dict[str, int] = {}
+        for m in (m for some in mentions for m in some):
+            counts[m.label] = counts.get(m.label, 0) + 1
+        self.labels = sorted(counts, key=lambda label: (-counts[label], label))
+        self.types = frozenset(self.labels)
+        self.kept = kept_restrictions(mentions) if self.restrictions == "auto" else tuple(self.restrictions)
+        widest = max((widest_gap(m) for some in mentions for m in some), default=0)
+        self.gap = 0 if "contiguous" in self.kept else widest if self.max_gap is None else self.max_gap
+        self.probabilities = False
+        self.set_threshold(0.0 if isinstance(self.threshold, str) else self.threshold)
+
+    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
+        asked = () if self.restrictions == "auto" else tuple(self.restrictions)
+        limit = 0 if "contiguous" in asked else self.max_gap
+        for i, mention in enumerate(mentions):
+            if limit is not None and widest_gap(mention) > limit:
+                return i, f"has a gap of {widest_gap(mention)} tokens, and at most {limit} were asked for"
+            for j, other in enumerate(mentions[:i]):
+                name = conflict(mention, other, asked)
+                if name is not None:
+                    return i, f"breaks the restriction {name!r} with mention {j}: {other.label} {other.parts}"
+        return None
+
+    def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
+        kept: list[Mention] = []
+        for mention in sorted(mentions, key=ORDERS[keep]):
+            if self.misfit([*kept, mention]) is None:
+                kept.append(mention)
+        return sorted(kept), sorted(set(mentions) - set(kept))
+
+    def set_threshold(self, threshold: float | Mapping[str, float]) -> None:
+        """Take mentions that score above this from now on; a mapping gives one by label, 0 for those it lacks."""
+        by_label = dict.fromkeys(self.labels, threshold) if not isinstance(threshold, Mapping) else threshold
+        for label, value in by_label.items():
+            if label not in self.types:
+                raise ParameterError(f"there is no label {label!r} to set a threshold for; labels: {self.labels}")
+            if isinstance(value, bool) or not isinstance(value, float | int) or not math.isfinite(value):
+                raise ParameterError(f"a threshold must be a finite number, got {value!r} for {label!r}")
+        self.thresholds = np.array([float(by_label.get(label, 0.0)) for label in self.labels])
+
+    # Learning
+
+    def train(
+        self,
+        sentences: Sequence[Sentence],
+        gold: Sequence[Sequence[Mention]],
+        features: FeatureSet,
+        settings: Settings,
+        *,
+        algorithm: str,
+        seed: int,
+    ) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
+        self._all_features = FeatureExtractor(features)
+        self._pairs = PairFeatures(features)
+        self.probabilities = algorithm == "loglinear"
+        number = {label: i for i, label in enumerate(self.labels)}
+        yield from learn_subsets(
+            self._all_features.fit(sentences, settings.threads),
+            (self._pairs.columns, self._pairs.read(sentences)),
+            self._pairs.program,
+            [encode_subsets(mentions, number) for mentions in gold],
+            settings,
+            types=len(self.labels),
+            max_gap=self.gap,
+            rule=algorithm,
+            limit=LIMITS[algorithm] * self.aggressiveness,
+            k=self.k or 0,
+            restrictions=self.kept,
+            seed=seed,
+        )
+
+    def install(self, learned: SubsetWeights) -> None:
+        used = learned.tokens.any(axis=1)
+        self.extractor = self._all_features.keep(np.flatnonzero(used))
+        self._set(SubsetWeights(learned.tokens[used], learned.distances, learned.pairs, learned.table))
+
+    def tune(self, dev: Sequence[Sentence], threads: int) -> None:
+        if not isinstance(self.threshold, str):
+            return
+        scored = self.candidates(dev, threads=threads)
+        gold = [s.mentions for s in dev]
+        if self.threshold == "global":
+            self.set_threshold(best_threshold(scored, gold))
+            return
+        self.set_threshold({label: best_threshold(*_of_label(label, scored, gold)) for label in self.labels})
+
+    # Finding
+
+    def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:
+        found = self._best(sentences, self.k or 0, self.thresholds, 0.0, threads)
+        return [sorted(m for _, m in subsets) for subsets in found]
+
+    def candidates(
+        self, sentences: Sequence[Sentence], k: int | None = None, *, threads: int = 0
+    ) -> list[list[tuple[float, Mention]]]:
+        """Return the ``k`` best subsets of each sentence with their scores, whatever the threshold."""
+        if k is not None:
+            check_count("k", k)
+        return self._best(sentences, k or self.k or 0, np.zeros(len(self.labels)), -math.inf, threads)
+
+    def _best(
+        self, sentences: Sequence[Sentence], k: int, thresholds: npt.NDArray[np.float64], above: float, threads: int
+    ) -> list[list[tuple[float, Mention]]]:
+        rows = self.extractor.transform(sentences, threads or None)
+        found = self._finder.find(
+            rows,
+            self._pairs.columns,
+            self._pairs.read(sentences),
+            k,
+            thresholds,
+            above,
+            "no_overlap" in self.kept,
+            "no_embedding" in self.kept,
+            threads,
+        )
+        return [[(score, self._mention(score, t, tokens)) for score, t, tokens in subsets] for subsets in found]
+
+    def _mention(self, score: float, type_: int, tokens: list[int]) -> Mention:
+        prob = None
+        if self.probabilities:
+            prob = 1 / (1 + math.exp(-score)) if score > -700 else 0.0
+        return decode_subset(self.labels[type_], tokens, prob)
+
+    def _set(self, weights: SubsetWeights) -> None:
+        self.weights = weights
+        self._finder = SubsetFinder(
+            self._pairs.program,
+            len(self.labels),
+            self.gap,
+            np.ascontiguousarray(weights.tokens).ravel(),
+            weights.distances,
+            **{name: weights.table[name] for name in TABLE},
+            pair_weights=np.ascontiguousarray(weights.pairs).ravel(),
+        )
+
+    # Keeping
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "labels": self.labels,
+            "k": self.k,
+            "gap": self.gap,
+            "restrictions": list(self.kept),
+            "thresholds": self.thresholds.tolist(),
+            "probabilities": self.probabilities,
+        }
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Multilabel:
+        try:
+            model = cls(header["k"], header["gap"], header["restrictions"])
+            model.labels = [str(label) for label in header["labels"]]
+            model.types = frozenset(model.labels)
+            model.kept, model.gap = tuple(header["restrictions"]), int(header["gap"])
+            model.probabilities = bool(header["probabilities"])
+            model.set_threshold(dict(zip(model.labels, header["thresholds"], strict=True)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the labels of the multilabel model are damaged: {error}") from None
+        return model
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        weights = self.weights
+        arrays: dict[str, npt.NDArray[Any]] = {name: weights.table[name] for name in TABLE}
+        return arrays | {"tokens": weights.tokens, "distances": weights.distances, "pairs": weights.pairs}
+
+    def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self.extractor = extractor
+        self._pairs = PairFeatures(extractor.features)
+        expected = (extractor.size, arrays["tokens"].shape[-1])
+        if arrays["tokens"].shape != expected:
+            raise ModelFileError(f"weights must be {expected}, not {arrays['tokens'].shape}")
+        self._set(
+            SubsetWeights(
+                arrays["tokens"], arrays["distances"], arrays["pairs"], {name: arrays[name] for name in TABLE}
+            )
+        )
+
+
+LIMITS = {"mira": 1.0, "perceptron": 1.0, "loglinear": 0.01}
+"""By algorithm: what ``aggressiveness=1`` means."""
+
+
+def _of_label(
+    label: str, scored: Sequence[Sequence[tuple[float, Mention]]], gold: Sequence[Sequence[Mention]]
+) -> tuple[list[list[tuple[float, Mention]]], list[list[Mention]]]:
+    return (
+        [[pair for pair in some if pair[1].label == label] for some in scored],
+        [[m for m in mentions if m.label == label] for mentions in gold],
+    )
