@@ -181,7 +181,9 @@ class _Page:
         low = (np.searchsorted(token_start, start) - first[host]).tolist()
         high = (np.searchsorted(token_end, end) + 1 - first[host]).tolist()
         bounds = np.searchsorted(host, np.arange(len(self.begin) + 1)).tolist()
-        terms, numbers = self.terms, chosen.tolist()
+        numbers = chosen.tolist()
+        attributes = [_attributes(*self.terms[k]) for k in numbers]
+        called = [labels[k] for k in numbers]
         columns: list[str] = tags[owner[at]].tolist()
         # One split gives all tokens: the solid characters, with a separator before each that begins one.
         tokens = np.insert(self.chars[solid], at, 10).tobytes().decode("latin-1").split("\n")[1:]
@@ -194,10 +196,7 @@ class _Page:
         for begin, stop, a, b, m, n in places:
             text = self.text[begin:stop]
             spans = local[a:b]
-            mentions = [
-                Mention(labels[numbers[i]], ((low[i], high[i]),), None, _attributes(terms[numbers[i]]))
-                for i in range(m, n)
-            ]
+            mentions = [Mention(called[i], ((low[i], high[i]),), None, attributes[i]) for i in range(m, n)]
             made.append(Sentence(tokens[a:b], mentions, {"pos": columns[a:b]}, text, spans))
         return made
 
@@ -255,16 +254,17 @@ def _names(raw: Bytes, start: Ints, length: Ints) -> npt.NDArray[np.object_]:
     """The strings at many places, equal ones as one object; and "X", for words without a tag, after them."""
     width = int(length.max()) if len(length) else 0
     padded = np.concatenate([raw, np.zeros(width, np.uint8)])
-    table = np.zeros((len(start), max(width, 1)), np.uint8)
-    for i in range(width):
-        table[:, i] = np.where(i < length, padded[start + i], 0)
-    # Rows as fixed-width byte strings: unique finds the few dozen tags there are.
-    unique, place = np.unique(table.view(f"S{max(width, 1)}").ravel(), return_inverse=True)
-    names = np.array([*(name.decode("ascii") for name in unique.tolist()), "X"], object)
-    found: npt.NDArray[np.object_] = names[np.append(place, len(unique))]
+    # A number for each of the few dozen strings: their characters, six at a time, and what came before.
+    code = np.zeros(len(start), np.int64)
+    for first in range(0, width, 6):
+        for i in range(first, min(first + 6, width)):
+            code = code * 256 + np.where(i < length, padded[start + i], 0)
+        code = np.unique(code, return_inverse=True)[1].ravel()
+    _, sample, place = np.unique(code, return_index=True, return_inverse=True)
+    kept = [raw[start[k] : start[k] + length[k]].tobytes().decode("ascii") for k in sample.tolist()]
+    found: npt.NDArray[np.object_] = np.array([*kept, "X"], object)[np.append(place, len(kept))]
     return found
 
 
-def _attributes(term: tuple[str, str]) -> dict[str, str]:
-    lex, sem = term
+def _attributes(lex: str, sem: str) -> dict[str, str]:
     return {"lex": lex if lex.isascii() else lex.translate(_BACK), "sem": sem}
