@@ -68,7 +68,7 @@ class SegmentComponent(Component):
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 
     def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
-        ordered = sorted(mentions)
+        ordered = sorted(mentions, key=lambda m: m.start)
         bounds = np.array([(m.start, m.end, self._index[m.label]) for m in ordered], np.int32).reshape(-1, 3)
         starts, ends, columns = np.ascontiguousarray(bounds.T)
         return lattices.encode(number, starts, ends, columns, len(self.columns))

@@ -1,0 +1,60 @@
+"""Trees on disk, by what was parsed and by whom."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from spanloom.corpus.document import Sentence
+
+Tree = dict[str, list[str]]
+"""Columns: ``head``, ``deprel``, and others that a parser made."""
+
+
+class Cache:
+    """One file a parser, one line a sentence: ``{"key": …, "tree": {…}}``. Lines that cannot be read are skipped.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there.
+    identity
+        Of the parser.
+    reads
+        The columns that trees depend on, besides the words.
+    """
+
+    def __init__(self, folder: Path, identity: str, reads: Sequence[str]) -> None:
+        self._reads = reads
+        self._path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:24]}.jsonl"
+        self._trees: dict[str, Tree] = {}
+        if self._path.exists():
+            with open(self._path, encoding="utf-8") as lines:
+                for line in lines:
+                    self._load(line)
+
+    def _load(self, line: str) -> None:
+        try:
+            entry = json.loads(line)
+            self._trees[entry["key"]] = entry["tree"]
+        except (ValueError, KeyError, TypeError):
+            return  # a line that was cut off, when a run was stopped
+
+    def find(self, sentence: Sentence) -> Tree | None:
+        """Return the tree of a sentence, or None."""
+        return self._trees.get(self._key(sentence))
+
+    def add(self, pairs: Sequence[tuple[Sentence, Tree]]) -> None:
+        """Keep trees."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self._path, "a", encoding="utf-8") as out:
+            for sentence, tree in pairs:
+                key = self._key(sentence)
+                self._trees[key] = tree
+                out.write(json.dumps({"key": key, "tree": tree}, ensure_ascii=False) + "\n")
+
+    def _key(self, sentence: Sentence) -> str:
+        read = [sentence.tokens, *(sentence.columns.get(name) for name in self._reads)]
+        return hashlib.sha256(json.dumps(read).encode()).hexdigest()

@@ -1,0 +1,46 @@
+"""spaCy pipelines as parsers (an extra: ``pip install spanloom[spacy]``, and a pipeline of yours)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spanloom.corpus.document import Sentence
+from spanloom.errors import ParameterError
+from spanloom.parsers.base import Parser
+from spanloom.parsers.cache import Tree
+
+
+class SpacyParser(Parser):
+    """An installed pipeline or a folder with one; it must have a parser. The tokens stay as they are."""
+
+    def __init__(self, pipeline: str) -> None:
+        try:
+            import spacy
+        except ImportError:
+            raise ParameterError(
+                "spaCy is not installed; `pip install spanloom[spacy]` brings it, or choose another parser"
+            ) from None
+        try:
+            self._nlp = spacy.load(pipeline, exclude=["ner", "lemmatizer", "senter"])
+        except OSError as error:
+            raise ParameterError(f"spaCy has no pipeline {pipeline!r}: {error}") from None
+        if "parser" not in self._nlp.pipe_names:
+            raise ParameterError(f"the pipeline {pipeline!r} has no parser; it has {', '.join(self._nlp.pipe_names)}")
+        meta = self._nlp.meta
+        self.identity = f"spacy:{meta['lang']}_{meta['name']}-{meta['version']}/{spacy.__version__}"
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Tree]:
+        from spacy.tokens import Doc
+
+        trees = []
+        docs = (Doc(self._nlp.vocab, words=s.tokens) for s in sentences)
+        for doc in self._nlp.pipe(docs):
+            trees.append(
+                {
+                    "head": ["0" if t.head.i == t.i else str(t.head.i + 1) for t in doc],
+                    "deprel": [t.dep_ for t in doc],
+                    "upos": [t.pos_ for t in doc],
+                    "pos": [t.tag_ for t in doc],
+                }
+            )
+        return trees
