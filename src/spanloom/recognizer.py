@@ -28,6 +28,7 @@ from spanloom.learning import Iteration, Listener, Settings, Weights, compress
 from spanloom.models import MODELS, Model, Multilabel, Standalone
 from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
+from spanloom.parsers import Parser, make_parser, with_trees
 from spanloom.schemes.flat import CHOICES, overlapping
 from spanloom.storage import load_arrays, save_arrays
 from spanloom.training import Dev, Interrupted, decode_all, hold, train_component, train_standalone
@@ -84,6 +85,9 @@ class Recognizer:
         For everything random. The same data, settings and seed give the same model, for any number of threads.
     threads
         None for all cores.
+    parser
+        For sentences without a dependency tree, where the model or the features need one: a
+        ``spanloom.parsers.Parser``, or its name (``"udpipe:MODEL"``, ``"spacy:PIPELINE"``). Trees that are there stay.
     tokenizer, splitter
         For raw text: functions like ``spanloom.corpus.tokenize`` and ``spanloom.corpus.split_sentences``.
 
@@ -137,6 +141,7 @@ class Recognizer:
         overlap: str = "raise",
         seed: int = 1,
         threads: int | None = None,
+        parser: Parser | str | None = None,
         tokenizer: Tokenizer | None = None,
         splitter: Splitter | None = None,
     ) -> None:
@@ -163,8 +168,10 @@ class Recognizer:
         self.overlap = overlap
         self.seed = seed
         self.threads = threads
+        self.parser = parser
         self.tokenizer = tokenizer
         self.splitter = splitter
+        self._made_parser: tuple[Parser | str, Parser] | None = None
 
     mention_penalty_: penalty.Penalty
     penalty_curve_: Curve | None
@@ -210,6 +217,7 @@ class Recognizer:
             one, sentences = annotator(given).fit(sentences)
             annotators.append(one)
             feature_set = feature_set.plus(one.templates)
+        sentences = self._with_trees(sentences)
         model = self._make_model(sentences)
         settings = Settings(
             self.l1, self.l2, self.max_iter or model.iterations, self.tol, threads=self.threads, support=self.support
@@ -221,7 +229,7 @@ class Recognizer:
             )
         lengths = [len(s) for s in sentences]
         model.learn(list(zip(held.mentions, lengths, strict=True)))
-        dev_sentences = None if dev is None else annotate(self._learned(_sentences(dev)), annotators)
+        dev_sentences = None if dev is None else self._with_trees(annotate(self._learned(_sentences(dev)), annotators))
         weights: list[Weights] = []
         history: list[Iteration] = []
         interrupted: Interrupted | None = None
@@ -386,7 +394,7 @@ class Recognizer:
                 "k_best takes models with one component"
             )
         component, weights = model.components[0], self.weights_[0]
-        (sentence,) = annotate([sentence], self.annotators_)
+        (sentence,) = self._with_trees(annotate([sentence], self.annotators_))
         shapes = model.shapes([sentence], self.extractor_.layout)
         rows = self.extractor_.transform([sentence], self.threads, shapes.lattices)
         scores = np.concatenate([self._decoder.scores(rows, 1), weights.globals])
@@ -458,12 +466,19 @@ class Recognizer:
         path: str | os.PathLike[str],
         *,
         threads: int | None = None,
+        parser: Parser | str | None = None,
         tokenizer: Tokenizer | None = None,
         splitter: Splitter | None = None,
     ) -> Recognizer:
-        """Open a model file. A recogniser that was trained with its own tokenizer needs it again to read raw text."""
+        """Open a model file.
+
+        A recogniser that was trained with its own tokenizer needs it again to read raw text, and one that goes by trees
+        needs a parser for sentences without.
+        """
         try:
-            return cls.from_state(*load_arrays(path), threads=threads, tokenizer=tokenizer, splitter=splitter)
+            return cls.from_state(
+                *load_arrays(path), threads=threads, parser=parser, tokenizer=tokenizer, splitter=splitter
+            )
         except ModelFileError as error:
             text = str(error)
             raise ModelFileError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -475,6 +490,7 @@ class Recognizer:
         header: Mapping[str, Any],
         *,
         threads: int | None = None,
+        parser: Parser | str | None = None,
         tokenizer: Tokenizer | None = None,
         splitter: Splitter | None = None,
     ) -> Recognizer:
@@ -506,6 +522,7 @@ class Recognizer:
             features=extractor.features,
             annotators=tuple(annotators),
             threads=threads,
+            parser=parser,
             tokenizer=tokenizer,
             splitter=splitter,
         )
@@ -647,9 +664,18 @@ class Recognizer:
             )
         return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
 
-    def _tag(self, sentences: Sequence[Sentence]) -> list[list[Mention]]:
+    def _with_trees(self, sentences: list[Sentence]) -> list[Sentence]:
+        """Parse sentences that have no tree, if there is a parser."""
+        if self.parser is None:
+            return sentences
+        if self._made_parser is None or self._made_parser[0] is not self.parser:
+            made = make_parser(self.parser) if isinstance(self.parser, str) else self.parser
+            self._made_parser = (self.parser, made)
+        return with_trees(sentences, self._made_parser[1])
+
+    def _tag(self, sentences: list[Sentence]) -> list[list[Mention]]:
         model, threads = self._fitted(), self.threads or 0
-        sentences = annotate(sentences, self.annotators_)
+        sentences = self._with_trees(annotate(sentences, self.annotators_))
         if isinstance(model, Standalone):
             return model.find(sentences, threads)
         shapes = model.shapes(sentences, self.extractor_.layout)
@@ -658,7 +684,7 @@ class Recognizer:
         return found[0] if len(found) == 1 else [model.unite(parts) for parts in zip(*found, strict=True)]
 
 
-_NOT_STORED = frozenset({"features", "annotators", "threads", "tokenizer", "splitter"})
+_NOT_STORED = frozenset({"features", "annotators", "threads", "parser", "tokenizer", "splitter"})
 
 
 def annotate(sentences: Sequence[Sentence], annotators: Sequence[Annotator]) -> list[Sentence]:

@@ -6,7 +6,21 @@ import sys
 
 import typer
 
-from spanloom.cli import compare, convert, crossval, demo, evaluate, info, split, stats, tag, train, tune, validate
+from spanloom.cli import (
+    compare,
+    convert,
+    crossval,
+    demo,
+    evaluate,
+    info,
+    parse,
+    split,
+    stats,
+    tag,
+    train,
+    tune,
+    validate,
+)
 from spanloom.errors import SpanloomError
 
 app = typer.Typer(
@@ -33,6 +47,8 @@ app.command()(split.split)
 app.command()(split.sample)
 app.command()(stats.stats)
 app.command()(validate.validate)
+app.command()(parse.parse)
+app.add_typer(parse.parser_app)
 
 
 def main() -> None:

@@ -36,6 +36,9 @@ def tag(
     mention_penalty: Annotated[
         float | None, typer.Option(help="Above 0 for more mentions, below 0 for fewer; else the model's own.")
     ] = None,
+    parser: Annotated[
+        str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
 ) -> None:
     """Find the mentions of text, one document after the other.
@@ -47,7 +50,7 @@ def tag(
     from spanloom.corpus import Reference, read, write
     from spanloom.recognizer import Recognizer
 
-    ner = Recognizer.load(model, threads=threads)
+    ner = Recognizer.load(model, threads=threads, parser=parser)
     if mention_penalty is not None:
         ner.set_mention_penalty(mention_penalty)
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]

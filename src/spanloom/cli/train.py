@@ -50,6 +50,13 @@ def train(
     mention_penalty: Annotated[
         str, typer.Option(metavar="NUMBER|auto|auto-by-label", help="Above 0: more mentions; auto: chosen on --dev.")
     ] = "0",
+    longest: Annotated[
+        int | None,
+        typer.Option(help="Segment models: how many tokens a mention may have; the longest one's if not given."),
+    ] = None,
+    parser: Annotated[
+        str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
+    ] = None,
     overlap: Annotated[
         str, typer.Option(help="Mentions that the model cannot hold: raise, or keep the longest, outermost, innermost.")
     ] = "raise",
@@ -83,6 +90,8 @@ def train(
         tol=tol,
         patience=patience,
         mention_penalty=parse_value(mention_penalty),
+        longest=longest,
+        parser=parser,
         overlap=overlap,
         seed=seed,
         threads=threads,

@@ -39,7 +39,7 @@ def make_parser(spec: str) -> Parser:
     from spanloom.parsers.spacy import SpacyParser
     from spanloom.parsers.udpipe import UDPipeParser
 
-    kind, colon, name = spec.partition(":")
+    kind, _, name = spec.partition(":")
     if kind == "udpipe" and name:
         return UDPipeParser(name)
     if kind == "spacy" and name:
@@ -124,7 +124,9 @@ def attachment(gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> Attachme
     words = unlabelled = labelled = 0
     for number, (g, p) in enumerate(zip(gold, parsed, strict=True)):
         if "head" not in g.columns or "head" not in p.columns or len(g) != len(p):
-            raise CorpusError(f"sentence {number} has no tree on one side, or other tokens; there is nothing to compare")
+            raise CorpusError(
+                f"sentence {number} has no tree on one side, or other tokens; there is nothing to compare"
+            )
         words += len(g)
         for i in range(len(g)):
             right = g.columns["head"][i] == p.columns["head"][i]

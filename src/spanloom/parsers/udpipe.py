@@ -77,8 +77,8 @@ class UDPipeParser(Parser):
         default = self._library.Model.DEFAULT
         if not tagged and not self._model.tag(words, default, error):
             raise CorpusError(
-                f"sentence {number} has no column 'pos', and the parser cannot tag: {error.message} Give sentences with "
-                "parts of speech, or train the parser with a tagger."
+                f"sentence {number} has no column 'pos', and the parser cannot tag: {error.message} Give sentences "
+                "with parts of speech, or train the parser with a tagger."
             )
         if not self._model.parse(words, default, error):
             raise CorpusError(f"sentence {number} cannot be parsed: {error.message}")

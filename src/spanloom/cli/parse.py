@@ -1,0 +1,104 @@
+"""``spanloom parse`` and ``spanloom parser train``: dependency trees for text that has none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spanloom.corpus import Document, Sentence
+    from spanloom.parsers import Parser
+
+parser_app = typer.Typer(name="parser", help="Learn dependency parsers.", no_args_is_help=True)
+
+
+def parse(
+    source: Annotated[str, typer.Argument(metavar="REF", help="Corpus to read: a path, or format:path?option=value.")],
+    target: Annotated[str, typer.Argument(metavar="REF", help="Corpus to write, e.g. parsed.conllu.")],
+    parser: Annotated[str, typer.Option(help="udpipe:MODEL or spacy:PIPELINE.")],
+    again: Annotated[bool, typer.Option(help="Also parse sentences that have a tree.")] = False,
+    cache: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep trees here, to parse nothing twice.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Give every sentence a dependency tree.
+
+    With --again on a corpus that has trees, the attachment scores against them are told.
+
+    [bold]Example:[/bold] spanloom parse notes.jsonl parsed.conllu --parser udpipe:english.udpipe
+    """
+    from spanloom.corpus import read, write
+    from spanloom.parsers import attachment, make_parser
+
+    engine = make_parser(parser)
+    docs = list(read(source))
+    gold = [s for doc in docs for s in doc.sentences if "head" in s.columns]
+    parsed = [_planted(doc, engine, again, cache) for doc in docs]
+    write(parsed, target)
+    result: dict[str, Any] = {"documents": len(docs), "sentences": sum(len(d.sentences) for d in docs)}
+    if again and gold:
+        pairs = [
+            (old, new)
+            for a, b in zip(docs, parsed, strict=True)
+            for old, new in zip(a.sentences, b.sentences, strict=True)
+            if "head" in old.columns
+        ]
+        score = attachment([old for old, _ in pairs], [new for _, new in pairs])
+        result |= {"uas": score.uas, "las": score.las}
+    _tell(result, target, as_json)
+
+
+@parser_app.command("train")
+def train_parser(
+    corpus: Annotated[str, typer.Argument(metavar="REF", help="Corpus with trees, e.g. train.conllu.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")],
+    test: Annotated[str | None, typer.Option(metavar="REF", help="Corpus with trees to measure it on.")] = None,
+    iterations: Annotated[int, typer.Option(help="Passes over the corpus.")] = 10,
+    tagger: Annotated[bool, typer.Option(help="Also learn to tag, for text without parts of speech.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn a UDPipe parser from a corpus with trees.
+
+    [bold]Example:[/bold] spanloom parser train train.conllu --test dev.conllu -o english.udpipe
+    """
+    from spanloom.corpus import read
+    from spanloom.parsers import attachment, train_udpipe, with_trees
+
+    sentences = _sentences(read(corpus))
+    engine = train_udpipe(sentences, output, tagger=tagger, iterations=iterations)
+    result: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
+    if test is not None:
+        gold = _sentences(read(test))
+        score = attachment(gold, with_trees(gold, engine, again=True))
+        result |= {"uas": score.uas, "las": score.las}
+    _tell(result, str(output), as_json)
+
+
+def _planted(doc: Document, engine: Parser, again: bool, cache: Path | None) -> Document:
+    from spanloom.corpus import Document
+    from spanloom.parsers import with_trees
+
+    return Document(with_trees(doc.sentences, engine, again=again, cache=cache), doc.id, doc.text, doc.starts, doc.meta)
+
+
+def _sentences(corpus: Any) -> Sequence[Sentence]:
+    return [s for doc in corpus for s in doc.sentences]
+
+
+def _tell(result: dict[str, Any], target: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"output": target, **result}))
+        return
+    console = Console(highlight=False)
+    console.print(
+        f"{target}: " + ", ".join(f"{v:,} {k}" for k, v in result.items() if isinstance(v, int)), markup=False
+    )
+    if "uas" in result:
+        console.print(f"attachment: {100 * result['uas']:.2f} % unlabelled, {100 * result['las']:.2f} % labelled")
