@@ -214,7 +214,7 @@ def from_tags(tags: Sequence[str], scheme: str, complain: Callable[[int, str], N
     foreign = set()
     for i, tag in enumerate(tags):
         try:
-            readings.append(_read(scheme, tag))
+            readings.append(read_tag(scheme, tag))
         except ValueError as error:
             complain(i, f"tag {tag!r} is {error}")
             foreign.add(i)
@@ -276,7 +276,8 @@ def _spell(scheme: str, label: str | None, n: int, after_own: bool, before_own: 
 
 
 @functools.lru_cache(maxsize=4096)
-def _read(scheme: str, tag: str) -> Reading:
+def read_tag(scheme: str, tag: str) -> Reading:
+    """Return what a tag says in a scheme or, for ``"auto"``, anywhere; ``ValueError`` if it is no tag of it."""
     if scheme != AUTO:
         return SCHEMES[scheme].read(tag)
     prefix, _, label = tag.partition("-")

@@ -3,5 +3,6 @@
 from spanloom.evaluation.comparison import Comparison, compare
 from spanloom.evaluation.report import Report, evaluate
 from spanloom.evaluation.score import Score, by_label, micro
+from spanloom.evaluation.tags import by_label_from_tags
 
-__all__ = ["Comparison", "Report", "Score", "by_label", "compare", "evaluate", "micro"]
+__all__ = ["Comparison", "Report", "Score", "by_label", "by_label_from_tags", "compare", "evaluate", "micro"]
