@@ -10,6 +10,7 @@ from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import SpanloomError
 from spanloom.models import MODELS, Model
+from spanloom.reductions import REDUCTIONS
 from spanloom.training import hold
 
 
@@ -45,7 +46,7 @@ def ceilings(sentences: Iterable[Sentence]) -> dict[str, float]:
     """
     given = [sentence for sentence in sentences if sentence.mentions]
     shares: dict[str, float] = {}
-    for name, make in MODELS.items():
+    for name, make in (MODELS | REDUCTIONS).items():
         try:
             shares[name] = ceiling(make(), given)
         except SpanloomError:
@@ -60,8 +61,10 @@ def ceiling(model: Model, sentences: Sequence[Sentence]) -> float:
     model.learn([(mentions, len(sentence)) for mentions, sentence in zip(held, sentences, strict=True)])
     survived = 0
     for own, kept, sentence in zip(gold, held, sentences, strict=True):
-        # A segment stands for one mention and no other; where sites are words or gaps, what comes back may differ.
-        found = kept if model.sites == "segments" else _there_and_back(model, kept, len(sentence))
+        # A segment stands for one mention and no other, and models without components hold what they took; where sites
+        # are words or gaps, what comes back may differ.
+        exact = model.sites == "segments" or not model.components
+        found = kept if exact else _there_and_back(model, kept, len(sentence))
         survived += len(own & set(found))
     total = sum(map(len, gold))
     return survived / total if total else 1.0

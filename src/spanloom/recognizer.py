@@ -6,7 +6,8 @@ import inspect
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,14 @@ from spanloom.models import MODELS, Model, Multilabel, Standalone
 from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.parsers import Parser, make_parser, with_trees
+from spanloom.reductions import REDUCTIONS, FlatTagger, Reduction
 from spanloom.schemes.flat import CHOICES, overlapping
 from spanloom.storage import load_arrays, save_arrays
-from spanloom.training import Dev, Interrupted, decode_all, hold, train_component, train_standalone
+from spanloom.training import Dev, Held, Interrupted, decode_all, hold, train_component, train_standalone
 
 Input = str | Sentence | Document
+KINDS: dict[str, type[Model]] = MODELS | REDUCTIONS
+"""What ``Recognizer(model=…)`` takes, by name."""
 BATCH = 256
 """Sentences that are tagged at once when a stream is tagged."""
 
@@ -44,12 +48,23 @@ class Recognizer:
     Parameters
     ----------
     model
-        The kind of model, one of ``spanloom.models.MODELS``; or ``"auto"``: ``edge`` where training mentions overlap,
-        ``chain`` where none do.
+        The kind of model, one of ``spanloom.models.MODELS``; a way to find nested mentions with flat models, one of
+        ``spanloom.reductions.REDUCTIONS``; or ``"auto"``: ``edge`` where training mentions overlap, ``chain`` where
+        none do.
     target
         Instead of mentions, learn the values of a token column, e.g. ``"pos"``: the recogniser is a tagger then.
     annotators
         What makes columns that the data do not have, see ``spanloom.columns``: ``["pos.loom"]``, ``["udpipe:FILE"]``.
+    base
+        Reductions: the flat model that they use, or a function that makes your ``spanloom.reductions.FlatTagger``.
+    direction, layers
+        Layered: how layers are counted, ``"inside-out"`` or ``"outside-in"``, and how many there may be; None for as
+        many as the training data have.
+    rare
+        Joined: labels that occur less often than this back off to simpler ones.
+    groups, guesses, folds
+        Cascade: which labels are found together and in which order (see ``spanloom.reductions.cascade``), whether later
+        models see the guesses of earlier ones, and into how many blocks the training data are cut to make them.
     scheme
         Segment representation of the flat models: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, BIES, BIS, BB2IES
         or BB2B3IES. Several at once: ``"BIES+"`` for all that it maps to, or a list, the finest first:
@@ -121,6 +136,13 @@ class Recognizer:
         *,
         target: str | None = None,
         annotators: Sequence[str | Annotator] = (),
+        base: str | Callable[[], FlatTagger] = "chain",
+        direction: str = "inside-out",
+        layers: int | None = None,
+        rare: int = 1,
+        groups: str | Sequence[Sequence[str]] = "by-frequency",
+        guesses: bool = True,
+        folds: int = 5,
         scheme: str | Sequence[str] = "IOBES",
         features: str | Sequence[str] | FeatureSet = "default",
         algorithm: str = "auto",
@@ -148,6 +170,13 @@ class Recognizer:
         self.model = model
         self.target = target
         self.annotators = annotators
+        self.base = base
+        self.direction = direction
+        self.layers = layers
+        self.rare = rare
+        self.groups = groups
+        self.guesses = guesses
+        self.folds = folds
         self.scheme = scheme
         self.features = features
         self.algorithm = algorithm
@@ -218,7 +247,7 @@ class Recognizer:
             annotators.append(one)
             feature_set = feature_set.plus(one.templates)
         sentences = self._with_trees(sentences)
-        model = self._make_model(sentences)
+        model = self._make_model(sentences, feature_set)
         settings = Settings(
             self.l1, self.l2, self.max_iter or model.iterations, self.tol, threads=self.threads, support=self.support
         )
@@ -228,6 +257,9 @@ class Recognizer:
                 f"there is nothing to learn: none of the {len(sentences)} training sentences has a mention"
             )
         lengths = [len(s) for s in sentences]
+        if isinstance(model, Reduction):
+            kept, gone = model.narrow(held.mentions, lengths)
+            held = Held(kept, held.lost + gone, held.misread)
         model.learn(list(zip(held.mentions, lengths, strict=True)))
         dev_sentences = None if dev is None else self._with_trees(annotate(self._learned(_sentences(dev)), annotators))
         weights: list[Weights] = []
@@ -240,7 +272,10 @@ class Recognizer:
             "patience": self.patience,
             "listener": listener,
         }
-        if isinstance(model, Standalone):
+        if isinstance(model, Reduction):
+            history = model.train(sentences, held.mentions, dev=dev_sentences, listener=listener)
+            extractor = _no_features(model, feature_set)
+        elif isinstance(model, Standalone):
             try:
                 history = train_standalone(model, sentences, held.mentions, feature_set, dev=dev_sentences, **common)
             except Interrupted as stop:
@@ -298,9 +333,9 @@ class Recognizer:
         self.ceiling_ = held.ceiling
         self.lost_ = held.lost + held.misread
         if isinstance(self.mention_penalty, str):
-            if interrupted is None and dev_sentences is not None:
+            if interrupted is None and dev_sentences is not None and not isinstance(model, Reduction):
                 self._tune(dev_sentences, by_label=self.mention_penalty == "auto-by-label")
-        else:
+        elif not isinstance(model, Reduction):  # whose parts have it
             self.set_mention_penalty(self.mention_penalty)
         if interrupted is not None:
             raise interrupted
@@ -324,7 +359,7 @@ class Recognizer:
 
     def _tune(self, sentences: Sequence[Sentence], *, by_label: bool) -> Curve:
         model = self._fitted()
-        if isinstance(model, Standalone):
+        if isinstance(model, Standalone | Reduction):
             raise ParameterError(f"the model {model.name!r} takes no mention penalty")
         if by_label and any(len(c.types) > 1 for c in model.components):
             raise ParameterError(
@@ -346,11 +381,17 @@ class Recognizer:
         model = self._fitted()
         penalty.check_penalty(value)
         chosen = penalty.by_label(value, self.labels_)
-        if chosen and isinstance(model, Standalone):
+        if chosen and isinstance(model, Standalone | Reduction):
             raise ParameterError(f"the model {model.name!r} takes no mention penalty")
         penalty.apply_penalty(model.components, self._decoder, chosen)
         self.mention_penalty_ = chosen
         return self
+
+    @property
+    def parts_(self) -> list[Recognizer]:
+        """The recognisers that it is made of: itself alone, unless its model is a reduction."""
+        model = self._fitted()
+        return model.recognizers if isinstance(model, Reduction) else [self]
 
     # Finding
 
@@ -439,7 +480,7 @@ class Recognizer:
         model = self._fitted()
         arrays, feature_header = self.extractor_.state()
         stored = {f"features.{name}": array for name, array in arrays.items()}
-        if isinstance(model, Standalone):
+        if isinstance(model, Standalone | Reduction):
             stored |= {f"model.{name}": array for name, array in model.arrays().items()}
         for i, weights in enumerate(self.weights_):
             stored[f"component.{i}.features"] = weights.features
@@ -497,7 +538,7 @@ class Recognizer:
         """Make a recogniser from what ``state`` returned; see ``load``."""
         try:
             name = header["model"]["name"]
-            known: dict[str, type[Model]] = {**MODELS, Tagger.name: Tagger}
+            known: dict[str, type[Model]] = {**KINDS, Tagger.name: Tagger}
             if name not in known:
                 raise ModelFileError(f"the model is a {name!r}, which this version of spanloom does not have")
             model = known[name].from_header(header["model"])
@@ -509,6 +550,8 @@ class Recognizer:
             ]
             if isinstance(model, Standalone):
                 model.restore(extractor, _below(arrays, "model."))
+            elif isinstance(model, Reduction):
+                model.restore(header["model"], _below(arrays, "model."), threads)
             annotators = [
                 restore(_below(arrays, f"annotator.{i}."), one) for i, one in enumerate(header.get("annotators", ()))
             ]
@@ -566,10 +609,14 @@ class Recognizer:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def _check(self, with_dev: bool) -> None:
-        check_choice("model", self.model, ("auto", *MODELS))
+        check_choice("model", self.model, ("auto", *KINDS))
         if self.target is not None and self.model not in ("auto", "chain"):
             raise ParameterError(f"a target column is learned by a chain, not by the model {self.model!r}")
-        check_choice("algorithm", self.algorithm, ("auto", *self._kind([]).algorithms))
+        kind = self._kind([])
+        if issubclass(kind, Reduction) and not callable(self.base):
+            check_choice("base", self.base, MODELS)
+            kind = MODELS[self.base]
+        check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
         penalty.check_penalty(self.mention_penalty)
         if isinstance(self.mention_penalty, str) and not with_dev:
             raise ParameterError(f"mention_penalty={self.mention_penalty!r} is chosen on development data; pass dev=…")
@@ -586,18 +633,29 @@ class Recognizer:
         if self.patience is not None:
             check_count("patience", self.patience, low=1)
 
-    def _make_model(self, sentences: Sequence[Sentence]) -> Model:
+    def _make_model(self, sentences: Sequence[Sentence], features: FeatureSet) -> Model:
         """Make the model with those of the settings that it takes."""
         kind = self._kind(sentences)
         takes = inspect.signature(kind.__init__).parameters
-        return kind(**{name: value for name, value in self.get_params().items() if name in takes and name != "self"})
+        given = {"make": partial(self._make_part, features), "own": features.uses_own(), **self.get_params()}
+        return kind(**{name: value for name, value in given.items() if name in takes and name != "self"})
+
+    def _make_part(self, features: FeatureSet, scheme: str | None = None, templates: Sequence[str] = ()) -> FlatTagger:
+        """Make a flat tagger for a reduction, with these settings."""
+        if callable(self.base):
+            return self.base()
+        changes: dict[str, Any] = {"model": self.base, "annotators": (), "parser": None}
+        changes["features"] = features.plus(templates)
+        if scheme is not None:
+            changes["scheme"] = scheme
+        return Recognizer(**(self.get_params() | changes))
 
     def _kind(self, sentences: Sequence[Sentence]) -> type[Model]:
         if self.target is not None:
             return Tagger
         if self.model == "auto":
             return MODELS["edge" if any(overlapping(s.mentions) for s in sentences) else "chain"]
-        return MODELS[self.model]
+        return KINDS[self.model]
 
     def _learned(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """What is to be learned, as mentions."""
@@ -642,7 +700,7 @@ class Recognizer:
         self.weights_ = weights
         self.training_ = training
         self.annotators_ = list(annotators)
-        parts = [model] if isinstance(model, Standalone) else model.components
+        parts = [model] if isinstance(model, Standalone | Reduction) else model.components
         self.labels_ = tuple(sorted(frozenset().union(*(part.types for part in parts))))
         self.mention_penalty_ = {}
         self.penalty_curve_ = None
@@ -678,6 +736,8 @@ class Recognizer:
         sentences = self._with_trees(annotate(sentences, self.annotators_))
         if isinstance(model, Standalone):
             return model.find(sentences, threads)
+        if isinstance(model, Reduction):
+            return model.find(sentences)
         shapes = model.shapes(sentences, self.extractor_.layout)
         rows = self.extractor_.transform(sentences, self.threads, shapes.lattices)
         found = decode_all(model.components, self._decoder, rows, shapes, threads)
@@ -693,6 +753,16 @@ def annotate(sentences: Sequence[Sentence], annotators: Sequence[Annotator]) -> 
     for one in annotators:
         done = one.annotate(done)
     return done
+
+
+def _no_features(model: Reduction, features: FeatureSet) -> FeatureExtractor:
+    """An extractor for a model whose parts have all the features."""
+    for part in model.parts:
+        if isinstance(part, Recognizer):
+            return part.extractor_.keep(np.zeros(0, np.uint32))
+    extractor = FeatureExtractor(features)
+    extractor.fit([])
+    return extractor
 
 
 def _below(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, npt.NDArray[Any]]:

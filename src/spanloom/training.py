@@ -46,8 +46,10 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
     Parameters
     ----------
     overlap
-        ``"raise"``, or how to choose among mentions that the model cannot hold together, see ``Model.reduce``.
+        ``"raise"``, or how to choose among mentions that the model cannot hold together, see ``Model.reduce``. A model
+        that is made to choose does so by itself, see ``Model.choice``.
     """
+    overlap = model.choice or overlap
     kept: Gold = []
     lost: list[tuple[int, Mention]] = []
     misread: list[tuple[int, Mention]] = []

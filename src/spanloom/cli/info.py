@@ -54,10 +54,10 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
         "model": ner.model_.name,
         "holds": ner.model_.holds,
         "labels": list(ner.labels_),
-        "columns": sum(len(c.columns) for c in ner.model_.components),
-        "features": ner.extractor_.size,
+        "columns": sum(len(c.columns) for part in ner.parts_ for c in part.model_.components),
+        "features": sum(part.extractor_.size for part in ner.parts_),
         "feature_set": ner.extractor_.features.name,
-        "weights": sum(w.features.size + w.globals.size for w in ner.weights_),
+        "weights": sum(w.features.size + w.globals.size for part in ner.parts_ for w in part.weights_),
         "bytes": path.stat().st_size,
         "settings": settings,
         "training": ner.training_,
@@ -66,19 +66,21 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
 
 def _top_weights(ner: Recognizer, top: int) -> dict[str, dict[str, list[tuple[str, float]]]]:
     found: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    for component, weights in zip(ner.model_.components, ner.weights_, strict=True):
-        for k, column in enumerate(component.columns):
-            values = weights.features[:, k]
-            order = values.argsort(kind="stable")
-            sides = {"for": order[::-1][:top], "against": order[:top]}
-            found[column] = {
-                side: [
-                    (ner.extractor_.name(int(f)), round(float(values[f]), 4))
-                    for f in ids
-                    if (values[f] > 0) == (side == "for") and values[f] != 0
-                ]
-                for side, ids in sides.items()
-            }
+    for number, part in enumerate(ner.parts_, 1):
+        for component, weights in zip(part.model_.components, part.weights_, strict=True):
+            for k, column in enumerate(component.columns):
+                values = weights.features[:, k]
+                order = values.argsort(kind="stable")
+                sides = {"for": order[::-1][:top], "against": order[:top]}
+                name = column if len(ner.parts_) == 1 else f"{number}: {column}"
+                found[name] = {
+                    side: [
+                        (part.extractor_.name(int(f)), round(float(values[f]), 4))
+                        for f in ids
+                        if (values[f] > 0) == (side == "for") and values[f] != 0
+                    ]
+                    for side, ids in sides.items()
+                }
     return found
 
 

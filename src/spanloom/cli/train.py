@@ -32,6 +32,15 @@ def train(
         list[str] | None,
         typer.Option(metavar="REF", help="Makes columns that the data lack: pos.loom, udpipe:FILE or spacy:NAME."),
     ] = None,
+    base: Annotated[
+        str, typer.Option(help="The flat model of innermost, outermost, layered, cascade and joined.")
+    ] = "chain",
+    direction: Annotated[str, typer.Option(help="Of layered: inside-out or outside-in.")] = "inside-out",
+    layers: Annotated[int | None, typer.Option(help="Of layered: at most so many.")] = None,
+    groups: Annotated[
+        str, typer.Option(help="Of cascade: by-frequency, by-performance, all+LABEL+…, or groups: A,B;C.")
+    ] = "by-frequency",
+    rare: Annotated[int, typer.Option(help="Of joined: labels that occur less often back off.")] = 1,
     scheme: Annotated[
         str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
     ] = "IOBES",
@@ -80,6 +89,11 @@ def train(
         model,
         target=target,
         annotators=annotate or (),
+        base=base,
+        direction=direction,
+        layers=layers,
+        groups=groups,
+        rare=rare,
         scheme=scheme,
         features=features,
         algorithm=algorithm,
@@ -138,9 +152,9 @@ def _offer(ner: Recognizer) -> None:
 
 def _tell(console: Console, ner: Recognizer, output: Path) -> None:
     t: dict[str, Any] = ner.training_
+    features = sum(part.extractor_.size for part in ner.parts_)
     console.print(
-        f"[bold]{output}[/bold]  {output.stat().st_size / 1e6:.1f} MB, {ner.extractor_.size:,} features, "
-        f"{len(ner.labels_)} labels"
+        f"[bold]{output}[/bold]  {output.stat().st_size / 1e6:.1f} MB, {features:,} features, {len(ner.labels_)} labels"
     )
     console.print(
         f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "

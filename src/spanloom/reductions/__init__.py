@@ -1,0 +1,13 @@
+"""Nested recognition out of flat taggers: layering, cascading, joined labels, and simple tagging to compare with."""
+
+from spanloom.reductions.base import FlatTagger, Reduction
+from spanloom.reductions.cascade import Cascade
+from spanloom.reductions.joined import Joined
+from spanloom.reductions.layered import Innermost, Layered, Outermost
+
+REDUCTIONS: dict[str, type[Reduction]] = {
+    reduction.name: reduction for reduction in (Innermost, Outermost, Layered, Cascade, Joined)
+}
+"""The reductions by the name that ``Recognizer(model=…)`` takes."""
+
+__all__ = ["REDUCTIONS", "Cascade", "FlatTagger", "Innermost", "Joined", "Layered", "Outermost", "Reduction"]

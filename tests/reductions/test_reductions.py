@@ -1,0 +1,163 @@
+"""Reductions through the Recognizer: what they learn, hold, leave out, find and keep."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from spanloom import Mention, Recognizer, Sentence, read
+from spanloom.errors import EncodingError, ModelFileError, ParameterError
+from spanloom.reductions import REDUCTIONS, Joined
+
+
+def sentence(text, *mentions):
+    return Sentence(text.split(), [Mention(label, (part,)) for label, part in mentions])
+
+
+GENES = ("lacZ", "p53", "BRCA1", "IL2", "TNF")
+NESTED = [
+    s
+    for gene in GENES
+    for s in (
+        sentence(f"the {gene} mRNA levels rise", ("protein", (1, 2)), ("RNA", (1, 3)), ("other", (1, 4))),
+        sentence(f"we saw {gene} today", ("protein", (2, 3))),
+        sentence(f"the {gene} mRNA falls", ("protein", (1, 2)), ("RNA", (1, 3))),
+        sentence("nothing was seen"),
+    )
+]
+NEW = sentence("the xyz1 mRNA levels rise", ("protein", (1, 2)), ("RNA", (1, 3)), ("other", (1, 4)))
+SETTINGS = {"features": ["word[-1..1]", "collapsed(word)[-1..2]", "word[2]"], "max_iter": 40, "l2": 0.01}
+HOLDING = {"layered": {}, "layered outside-in": {"direction": "outside-in"}, "joined": {}}
+
+
+def make(name, **settings):
+    return Recognizer(name.split()[0], **{**SETTINGS, **HOLDING.get(name, {}), **settings})
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_nested_mentions_are_learned_and_survive_the_file(name, tmp_path):
+    """Three levels of nesting around a gene that was never seen; the same from the file."""
+    ner = make(name).fit(NESTED)
+    assert sorted(ner.predict(NEW).mentions) == sorted(NEW.mentions)
+    assert (ner.ceiling_, ner.lost_) == (1.0, [])
+    assert ner.labels_ == ("RNA", "other", "protein")
+    ner.save(tmp_path / "m.loom")
+    again = Recognizer.load(tmp_path / "m.loom")
+    assert again.predict(NESTED) == ner.predict(NESTED)
+    assert again.get_params()["model"] == ner.model
+    again.save(tmp_path / "again.loom")
+    assert (tmp_path / "again.loom").read_bytes() == (tmp_path / "m.loom").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "label", "lost"), [("innermost", "protein", 15), ("outermost", "other", 15)])
+def test_simple_tagging_takes_its_layer_and_says_what_it_leaves(name, label, lost):
+    """Of 30 mentions, 10 triples and pairs are flattened: the baselines of the paper, without raising."""
+    ner = make(name).fit(NESTED)
+    assert [m.label for m in ner.predict(NEW).mentions] == [label]
+    assert len(ner.lost_) == lost
+    assert ner.ceiling_ == pytest.approx(1 - lost / 30)
+
+
+def test_a_layered_model_has_a_part_for_each_layer():
+    """Records of training are numbered by part."""
+    heard = []
+    ner = make("layered", max_iter=5).fit(NESTED, dev=NESTED, listener=heard.append)
+    assert len(ner.model_.parts) == 3
+    assert Counter(r.component for r in heard) == {0: 5, 1: 5, 2: 5}
+    assert heard == ner.history_
+    assert all(r.dev_f1 is not None for r in heard)
+
+
+def test_layers_may_be_limited():
+    with pytest.raises(EncodingError, match="is in layer 3, and 2 were asked for"):
+        make("layered", layers=2).fit(NESTED)
+    ner = make("layered", layers=2, overlap="longest").fit(NESTED)
+    assert len(ner.model_.parts) == 2
+    assert {m.label for _, m in ner.lost_} == {"other"}
+
+
+def test_broken_mentions_do_not_fit():
+    broken = [*NESTED, Sentence(["a", "b", "c"], [Mention("x", ((0, 1), (2, 3)))])]
+    for name in ("layered", "joined"):
+        with pytest.raises(EncodingError, match="has 2 parts"):
+            make(name).fit(broken)
+        assert [m.label for _, m in make(name, overlap="longest", max_iter=2).fit(broken).lost_] == ["x"]
+
+
+@pytest.mark.parametrize("base", ["chain", "semimarkov"])
+@pytest.mark.parametrize("name", ["layered", "joined"])
+def test_reductions_take_any_flat_model(name, base):
+    features = SETTINGS["features"] if base == "chain" else ["first(word)[-1]", "last(word)[1]", "last(word)", "size"]
+    ner = make(name, base=base, features=features).fit(NESTED)
+    assert sorted(ner.predict(NEW).mentions) == sorted(NEW.mentions)
+
+
+class ByHeart:
+    """A tagger of somebody's own: a word is a mention if it was always one."""
+
+    def fit(self, corpus, *, dev=None, listener=None):
+        self.known = {s.tokens[m.start]: m.label for s in corpus for m in s.mentions}
+        return self
+
+    def predict(self, corpus):
+        return [
+            s.with_mentions([Mention(self.known[w], ((t, t + 1),)) for t, w in enumerate(s.tokens) if w in self.known])
+            for s in corpus
+        ]
+
+
+def test_taggers_of_ones_own(tmp_path):
+    """Anything with fit and predict is reduced to; only its file cannot be written."""
+    ner = Recognizer("layered", base=ByHeart).fit([sentence("a b", ("x", (0, 1)), ("y", (0, 2)))])
+    assert ner.predict(sentence("c a")).mentions == [Mention("x", ((1, 2),)), Mention("y", ((1, 2),))]
+    with pytest.raises(ParameterError, match="taggers of your own"):
+        ner.save(tmp_path / "m.loom")
+
+
+def test_rare_joined_labels_back_off():
+    """`B-x+B-y` occurs once: y is given up in that sentence, and nothing else is."""
+    odd = sentence("the odd one", ("protein", (1, 2)), ("strange", (1, 3)))
+    ner = make("joined", rare=2, max_iter=5).fit([*NESTED, odd])
+    assert ner.lost_ == [(len(NESTED), Mention("strange", ((1, 3),)))]
+    assert ner.ceiling_ == pytest.approx(31 / 32)
+    assert all("strange" not in label for label in ner.model_.labels)
+
+
+def test_joined_labels_that_were_never_seen_are_out_of_reach():
+    """B-protein+B-other was not in training: the outermost mention with it is given up."""
+    model = Joined()
+    model.learn([(s.mentions, len(s)) for s in NESTED])
+    assert model.reachable(NEW.mentions, 5) == sorted(NEW.mentions)
+    inner, outer = Mention("protein", ((0, 1),)), Mention("other", ((0, 2),))
+    assert model.reachable([inner, outer], 2) == [inner]
+
+
+def test_bad_settings_are_named():
+    with pytest.raises(ParameterError, match="'base' parameter must be one of chain"):
+        Recognizer("layered", base="layered").fit(NESTED)
+    with pytest.raises(ParameterError, match="'direction' parameter must be one of inside-out, outside-in"):
+        Recognizer("layered", direction="up").fit(NESTED)
+    with pytest.raises(ParameterError, match="'rare' parameter must be an integer"):
+        Recognizer("joined", rare=0).fit(NESTED)
+
+
+@pytest.mark.parametrize("name", sorted(REDUCTIONS))
+def test_a_damaged_header_is_named(name, tmp_path):
+    ner = make(name, max_iter=1).fit(NESTED)
+    arrays, header = ner.state()
+    del header["model"]["parts"]
+    with pytest.raises(ModelFileError, match="parts of the model are damaged"):
+        Recognizer.from_state(arrays, header)
+
+
+def test_every_reduction_beats_simple_tagging_on_the_sample():
+    """What must hold of the paper, on text with real nesting."""
+    train = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:train") for s in d]
+    test = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:test") for s in d]
+    scores = {
+        name: Recognizer(name, max_iter=30, overlap="outermost", folds=2).fit(train).score(test).f1
+        for name in REDUCTIONS
+    }
+    simple = max(scores["innermost"], scores["outermost"])
+    assert all(f1 > simple for name, f1 in scores.items() if name not in ("innermost", "outermost")), scores
