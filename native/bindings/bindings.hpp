@@ -12,5 +12,6 @@ void bind_learning(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 void bind_clusters(nanobind::module_& m);
 void bind_multilabel(nanobind::module_& m);
+void bind_token_trie(nanobind::module_& m);
 
 }  // namespace spanloom::bindings

@@ -10,4 +10,5 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_features(m);
   spanloom::bindings::bind_clusters(m);
   spanloom::bindings::bind_multilabel(m);
+  spanloom::bindings::bind_token_trie(m);
 }

@@ -402,3 +402,22 @@ class SubsetFinder:
         """
         Of each sentence, (score, type, tokens) of its subsets, the best first.
         """
+class TokenTrie:
+    """Entries of one or more tokens, found in text from left to right."""
+
+    def __init__(self, normalise: Sequence[str]) -> None: ...
+
+    @staticmethod
+    def from_state(normalise: Sequence[str], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], tokens: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TokenTrie: ...
+
+    def add(self, entries: Sequence, kinds: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Add entries, each a list of tokens, with their kinds."""
+
+    @property
+    def entries(self) -> int: ...
+
+    def state(self) -> tuple:
+        """Return (bytes, ends, parents, tokens, kinds)."""
+
+    def match(self, sentences: Sequence, threads: int = 0) -> tuple:
+        """Return (ptr, [start, end, kind] one after the other) of all sentences."""

@@ -31,6 +31,7 @@ from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.parsers import Parser, make_parser, with_trees
 from spanloom.reductions import REDUCTIONS, FlatTagger, Reduction
+from spanloom.repairs import REPAIRS, repair
 from spanloom.schemes.flat import CHOICES, overlapping
 from spanloom.storage import load_arrays, save_arrays
 from spanloom.training import Dev, Held, Interrupted, decode_all, hold, train_component, train_standalone
@@ -93,6 +94,8 @@ class Recognizer:
         for each label. ``"auto"`` and ``"auto-by-label"`` choose on the development data. See ``spanloom.penalty``.
     k, max_gap, restrictions, threshold, aggressiveness
         Of the model ``multilabel``, see ``spanloom.models.Multilabel``.
+    repairs
+        What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``; see ``spanloom.repairs``.
     overlap
         What to do with training mentions that the model cannot hold: ``"raise"``, or keep the ``"longest"``,
         ``"outermost"`` or ``"innermost"``.
@@ -160,6 +163,7 @@ class Recognizer:
         restrictions: str | Sequence[str] = "auto",
         threshold: float | Mapping[str, float] | str = "global",
         aggressiveness: float = 1.0,
+        repairs: Sequence[str] = (),
         overlap: str = "raise",
         seed: int = 1,
         threads: int | None = None,
@@ -194,6 +198,7 @@ class Recognizer:
         self.restrictions = restrictions
         self.threshold = threshold
         self.aggressiveness = aggressiveness
+        self.repairs = repairs
         self.overlap = overlap
         self.seed = seed
         self.threads = threads
@@ -415,7 +420,8 @@ class Recognizer:
             groups = [unit.sentences if isinstance(unit, Document) else [unit] for unit in units]
             tagged = iter(self._tag([sentence for group in groups for sentence in group]))
             for unit, group in zip(units, groups, strict=True):
-                done = [self._result(sentence, next(tagged)) for sentence in group]
+                found = repair(group, list(islice(tagged, len(group))), self.repairs)
+                done = [self._result(sentence, mentions) for sentence, mentions in zip(group, found, strict=True)]
                 yield (
                     Document(done, unit.id, unit.text, unit.starts, unit.meta)
                     if isinstance(unit, Document)
@@ -621,6 +627,8 @@ class Recognizer:
         if isinstance(self.mention_penalty, str) and not with_dev:
             raise ParameterError(f"mention_penalty={self.mention_penalty!r} is chosen on development data; pass dev=…")
         check_choice("support", self.support, ("all", "observed"))
+        for name in self.repairs:
+            check_choice("repairs", name, REPAIRS)
         check_choice("overlap", self.overlap, ("raise", *CHOICES))
         check_number("l1", self.l1, low=0)
         check_number("l2", self.l2, low=0)

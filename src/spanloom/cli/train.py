@@ -41,6 +41,10 @@ def train(
         str, typer.Option(help="Of cascade: by-frequency, by-performance, all+LABEL+…, or groups: A,B;C.")
     ] = "by-frequency",
     rare: Annotated[int, typer.Option(help="Of joined: labels that occur less often back off.")] = 1,
+    lexicon: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FILE", help="A list of names to look up; 'induced' for that of the training data."),
+    ] = None,
     scheme: Annotated[
         str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
     ] = "IOBES",
@@ -66,6 +70,10 @@ def train(
     parser: Annotated[
         str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
     ] = None,
+    repair: Annotated[
+        list[str] | None,
+        typer.Option(help="What is done to found mentions: parentheses, abbreviations; may be repeated."),
+    ] = None,
     overlap: Annotated[
         str, typer.Option(help="Mentions that the model cannot hold: raise, or keep the longest, outermost, innermost.")
     ] = "raise",
@@ -88,7 +96,10 @@ def train(
     ner = Recognizer(
         model,
         target=target,
-        annotators=annotate or (),
+        annotators=[
+            *(annotate or ()),
+            *(name if name == "induced" else f"lexicon:{name}" for name in lexicon or ()),
+        ],
         base=base,
         direction=direction,
         layers=layers,
@@ -106,6 +117,7 @@ def train(
         mention_penalty=parse_value(mention_penalty),
         longest=longest,
         parser=parser,
+        repairs=repair or (),
         overlap=overlap,
         seed=seed,
         threads=threads,

@@ -3,6 +3,7 @@
 from spanloom.columns.base import Annotator
 from spanloom.columns.choose import annotator, restore
 from spanloom.columns.chunks import ChunkColumns
+from spanloom.columns.lexicon import InducedLexicon, Lexicon
 from spanloom.columns.model import ModelColumns
 from spanloom.columns.spacy import SpacyColumns
 from spanloom.columns.udpipe import UDPipeColumns, train_udpipe
@@ -10,6 +11,8 @@ from spanloom.columns.udpipe import UDPipeColumns, train_udpipe
 __all__ = [
     "Annotator",
     "ChunkColumns",
+    "InducedLexicon",
+    "Lexicon",
     "ModelColumns",
     "SpacyColumns",
     "UDPipeColumns",

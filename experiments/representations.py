@@ -1,0 +1,224 @@
+"""Cho et al. 2013: seven segment representations alone, and several in one model (tables 4, 5, 9, 10, 11 and 13)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.runner import Context, Experiment, Result, Run
+from spanloom import Document, Mention, Recognizer, Sentence, read
+from spanloom._native import Likelihood
+from spanloom.corpus.raw import from_text
+from spanloom.corpus.report import Report
+from spanloom.evaluation import micro
+from spanloom.evaluation.alternatives import with_alternatives
+from spanloom.models import Chain
+from spanloom.schemes import Representations
+from spanloom.training import gold_cells, hold
+
+SINGLE = ("IO", "IOB2", "IOE2", "BI", "IE", "IOBES", "BIES")
+SEVERAL = ("IOB2+", "IOBES+", "BIES,IO", "BIES+")
+L2 = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5)
+QUICK = 1500
+"""Training sentences of a quick run."""
+
+Chars = list[tuple[int, int]]
+
+
+def load(corpus: str, part: str, data: Path) -> list[Document]:
+    """Read one part of a corpus."""
+    if corpus == "bc2gm":
+        return list(read(f"biocreative:{data}/bc2gm/{part}"))
+    return list(read(f"uner:{data}/uner-ewt?split={part}"))
+
+
+def blind(doc: Document) -> Document:
+    """Tokenise a BC2GM document anew, without looking at its mentions: the reader cuts tokens at their edges."""
+    return from_text(doc.text, [], Report(), "", id=doc.id, sentences="one")
+
+
+def in_characters(doc: Document) -> Sentence:
+    """The mentions of a document as one sentence of characters, so that tokenisation does not matter."""
+    alternatives: list[Mention] = []
+    for sentence, start in zip(doc.sentences, doc.starts, strict=True):
+        for mention in sentence.meta.get("alternatives", ()):
+            parts = tuple((s + start, e + start) for s, e in sentence.chars(mention))
+            alternatives.append(Mention(mention.label, parts))
+    mentions = [Mention(m.label, doc.chars(m)) for m in doc.mentions]
+    return Sentence([], mentions, meta={"alternatives": alternatives})
+
+
+def scores(gold: Sequence[Document], found: Sequence[Document]) -> Result:
+    """Strict scores, and those with alternatives."""
+    right, mine = [in_characters(d) for d in gold], [in_characters(d).mentions for d in found]
+    strict, loose = micro([s.mentions for s in right], mine), with_alternatives(right, mine)
+    return {
+        "precision": strict.precision,
+        "recall": strict.recall,
+        "f1": strict.f1,
+        "alt_precision": loose.precision,
+        "alt_recall": loose.recall,
+        "alt_f1": loose.f1,
+    }
+
+
+def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) -> tuple[int, float]:
+    """The paper's #feat and AFI: distinct pairs of a feature and a label, and how often each fires on average."""
+    model = Chain(scheme)
+    held = hold(model, sentences, "longest").mentions
+    lengths = [len(s) for s in sentences]
+    model.learn(list(zip(held, lengths, strict=True)))
+    component = model.components[0]
+    rows = ner.extractor_.transform(sentences)
+    ptr, cells = gold_cells(component, held, lengths)
+    sites, pairs = component.tying()
+    objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False, observed=True)
+    state = objective.size - (component.structure.global_cells if pairs is None else pairs[2])
+    representations = 1 + len(Representations.parse(scheme).others)
+    return state, rows.entries * representations / state
+
+
+def execute(run: Run, context: Context) -> Result:
+    """Train one model and score it on the test part; its predictions are kept for the comparison."""
+    s = run.settings
+    train = [sentence for doc in load(s["corpus"], "train", context.data) for sentence in doc.sentences]
+    train = train[: QUICK if context.quick else round(len(train) * s["share"])]
+    test = load(s["corpus"], "test", context.data)
+    blank = [blind(doc) for doc in test] if s["corpus"] == "bc2gm" else test
+    options: dict[str, Any] = {k: s[k] for k in ("scheme", "features", "tol", "max_iter")}
+    l2, tried = s["l2"], {}
+    if l2 == "tune":
+        cut = len(train) * 9 // 10
+        for value in L2:
+            ner = Recognizer(l2=value, overlap="longest", **options).fit(train[:cut])
+            tried[value] = ner.score(train[cut:]).f1
+        l2 = max(L2, key=lambda value: tried[value])
+    start = time.perf_counter()
+    ner = Recognizer(l2=l2, overlap="longest", **options).fit(train)
+    trained = time.perf_counter() - start
+    start = time.perf_counter()
+    found = ner.predict(blank)
+    seconds = time.perf_counter() - start
+    features, instances = count_features(s["scheme"], train, ner)
+    predicted: list[Chars] = [[m.parts[0] for m in in_characters(doc).mentions] for doc in found]
+    (context.work / f"{run.name.replace(' ', '-')}.predicted.json").write_text(json.dumps(predicted))
+    return {
+        **scores(test, found),
+        "l2": l2,
+        "tried": {str(value): f1 for value, f1 in tried.items()},
+        "features": features,
+        "instances": instances,
+        "iterations": ner.training_["iterations"],
+        "train_seconds": trained,
+        "words_per_second": sum(map(len, blank)) / seconds,
+    }
+
+
+def compare(results: dict[str, Result], folder: Path) -> None:
+    """Write p-values between models and what changes from one to the other (tables 5, 10 and 11)."""
+    work = folder if folder.name.endswith(".quick") else folder.parent / "work" / "representations"
+    data = Path("../shared/data")
+    lines = ["# Changes between segment representations", ""]
+    names = [n for n in results if n.startswith("bc2gm") and n.endswith(tuple(SINGLE + SEVERAL))]
+    if not names or not data.is_dir():
+        return
+    gold = [{m.parts[0] for m in in_characters(doc).mentions} for doc in load("bc2gm", "test", data)]
+    sets = {
+        name: [{tuple(part) for part in doc} for doc in json.loads((work / _file(name)).read_text())] for name in names
+    }
+    lines += ["Chance that the model of the row is not better than that of the column (paired bootstrap, 10,000).", ""]
+    lines += ["| | " + " | ".join(_short(n) for n in names) + " |", "|---|" + "---:|" * len(names)]
+    for a in names:
+        cells = ["" if a == b else f"{_bootstrap(gold, sets[a], sets[b]):.3f}" for b in names]
+        lines.append(f"| {_short(a)} | " + " | ".join(cells) + " |")
+    for a, b in (("bc2gm IO", "bc2gm BIES"), ("bc2gm BIES", "bc2gm BIES+"), ("bc2gm BIES", "bc2gm BIES,IO")):
+        if a in sets and b in sets:
+            lines += ["", f"From {_short(a)} to {_short(b)}: {_changes(gold, sets[a], sets[b])}"]
+    (folder / "representations-changes.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+Sets = list[set[tuple[int, ...]]]
+
+
+def _changes(gold: Sets, a: Sets, b: Sets) -> str:
+    counts = dict.fromkeys(("false negatives mended", "new", "false positives mended", "new ones"), 0)
+    for g, x, y in zip(gold, a, b, strict=True):
+        counts["false negatives mended"] += len(g & (y - x))
+        counts["new"] += len(g & (x - y))
+        counts["false positives mended"] += len((x - y) - g)
+        counts["new ones"] += len((y - x) - g)
+    return ", ".join(f"{count} {what}" for what, count in counts.items()) + "."
+
+
+def _bootstrap(gold: Sets, a: Sets, b: Sets, resamples: int = 10_000) -> float:
+    counts = np.array(
+        [(len(g), len(x), len(g & x), len(y), len(g & y)) for g, x, y in zip(gold, a, b, strict=True) if g or x or y],
+        np.float64,
+    )
+    random = np.random.default_rng(1)
+    worse = 0
+    for _ in range(resamples // 500):
+        picks = random.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), 500)
+        n, x, gx, y, gy = (picks @ counts).T
+        worse += int((2 * gx / (n + x) <= 2 * gy / (n + y)).sum())
+    return worse / (resamples // 500 * 500)
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("bc2gm ")
+
+
+def _file(name: str) -> str:
+    return f"{name.replace(' ', '-')}.predicted.json"
+
+
+def _runs() -> list[Run]:
+    common = {"features": "default", "tol": 1e-4, "max_iter": 200}
+    runs = []
+    for corpus, l2 in (("bc2gm", 0.5), ("uner-ewt", 0.2)):
+        for scheme in (*SINGLE, *SEVERAL):
+            runs.append(
+                Run(f"{corpus} {scheme}", {**common, "corpus": corpus, "share": 1.0, "scheme": scheme, "l2": l2})
+            )
+    for share in (0.1, 0.2, 0.4):
+        for scheme in ("IOB2", "IOBES", "BIES", "IOB2+", "IOBES+", "BIES+"):
+            name = f"bc2gm {scheme} {share:.0%}"
+            runs.append(Run(name, {**common, "corpus": "bc2gm", "share": share, "scheme": scheme, "l2": 0.5}))
+    tuned = {**common, "corpus": "bc2gm", "share": 1.0, "l2": "tune"}
+    return [*runs, *(Run(f"bc2gm {scheme} tuned", {**tuned, "scheme": scheme}) for scheme in ("BIES", "BIES+"))]
+
+
+EXPERIMENT = Experiment(
+    title="Segment representations (Cho et al. 2013)",
+    runs=_runs(),
+    execute=execute,
+    columns=(
+        "precision",
+        "recall",
+        "f1",
+        "alt_precision",
+        "alt_recall",
+        "alt_f1",
+        "l2",
+        "features",
+        "instances",
+        "iterations",
+        "train_seconds",
+        "words_per_second",
+    ),
+    percent=("precision", "recall", "f1", "alt_precision", "alt_recall", "alt_f1"),
+    about=(
+        "BioCreative II gene mention and UNER-EWT, test part, exact match; `alt` is BioCreative's rule with "
+        "alternatives. Words only (the feature set `default`); the paper also has lemmas, parts of speech, chunks and "
+        "two large dictionaries. `features` are distinct pairs of a feature and a label over all representations, "
+        "`instances` how often such a pair fires in training on average (AFI). The paper chooses L2 for every model "
+        "from ten values on the last tenth of the training part and then learns from all of it: so do the lines "
+        "`tuned`; the others share one value. Percentages after a name: the first so many of the training sentences."
+    ),
+    finish=compare,
+)
