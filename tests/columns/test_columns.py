@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spanloom import Recognizer
-from spanloom.columns import Annotator, ModelColumns, SpacyColumns, UDPipeColumns, annotator, train_udpipe
+from spanloom.columns import Annotator, ModelColumns, SpacyColumns, UDPipeColumns, annotator, train_udpipe_tagger
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.errors import CorpusError, ParameterError
 
@@ -126,7 +126,7 @@ def test_an_annotator_of_the_users_own() -> None:
 
 def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:
     pytest.importorskip("ufal.udpipe")
-    train_udpipe(corpus(), tmp_path / "en.udpipe", iterations=3)
+    train_udpipe_tagger(corpus(), tmp_path / "en.udpipe", iterations=3)
     made = annotator(f"udpipe:{tmp_path / 'en.udpipe'}")
     assert isinstance(made, UDPipeColumns)
     columns = made.columns([Sentence(["the", "gene", "binds", "."])])[0]
@@ -136,7 +136,7 @@ def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:
     ner.save(tmp_path / "ner.loom")
     assert Recognizer.load(tmp_path / "ner.loom").predict("a mouse grows.").mentions
     with pytest.raises(CorpusError, match="sentence 0 lacks xpos or lemma"):
-        train_udpipe(bare(corpus()), tmp_path / "no")
+        train_udpipe_tagger(bare(corpus()), tmp_path / "no")
 
 
 def test_spacy_pipelines_are_loaded_by_name(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from spanloom.columns.chunks import ChunkColumns
 from spanloom.columns.lexicon import InducedLexicon, Lexicon
 from spanloom.columns.model import ModelColumns
 from spanloom.columns.spacy import SpacyColumns
-from spanloom.columns.udpipe import UDPipeColumns, train_udpipe
+from spanloom.columns.udpipe import UDPipeColumns, train_udpipe_tagger
 
 __all__ = [
     "Annotator",
@@ -18,5 +18,5 @@ __all__ = [
     "UDPipeColumns",
     "annotator",
     "restore",
-    "train_udpipe",
+    "train_udpipe_tagger",
 ]

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from spanloom.columns.base import Annotator, Arrays
 from spanloom.corpus import Sentence
-from spanloom.corpus.extras import need
 from spanloom.errors import CorpusError, ModelFileError
 from spanloom.files import whole_file
+from spanloom.parsers.udpipe import load_udpipe, quiet
 
 COLUMNS = {"pos": "xpostag", "upos": "upostag", "lemma": "lemma"}
 """Our names and UDPipe's."""
@@ -34,7 +34,7 @@ class UDPipeColumns(Annotator):
     provides = tuple(COLUMNS)
 
     def __init__(self, model: str | os.PathLike[str] | bytes) -> None:
-        udpipe = _package()
+        udpipe = load_udpipe()
         if isinstance(model, bytes):
             self._bytes = model
         else:
@@ -45,7 +45,7 @@ class UDPipeColumns(Annotator):
         self._model = _load(udpipe, self._bytes)
 
     def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
-        udpipe = _package()
+        udpipe = load_udpipe()
         made = []
         for sentence in sentences:
             words = udpipe.Sentence()
@@ -65,7 +65,7 @@ class UDPipeColumns(Annotator):
         return cls(arrays["udpipe"].tobytes())
 
 
-def train_udpipe(sentences: Iterable[Sentence], path: str | os.PathLike[str], iterations: int = 10) -> None:
+def train_udpipe_tagger(sentences: Iterable[Sentence], path: str | os.PathLike[str], iterations: int = 10) -> None:
     """Train a UDPipe tagger and lemmatiser and write its model.
 
     Parameters
@@ -77,7 +77,7 @@ def train_udpipe(sentences: Iterable[Sentence], path: str | os.PathLike[str], it
     iterations
         Of UDPipe's perceptron.
     """
-    udpipe = _package()
+    udpipe = load_udpipe()
     training = udpipe.Sentences()
     for number, sentence in enumerate(sentences):
         columns = sentence.columns
@@ -91,17 +91,13 @@ def train_udpipe(sentences: Iterable[Sentence], path: str | os.PathLike[str], it
             word.upostag = columns["upos"][i] if "upos" in columns else pos[i]
         training.append(words)
     error = udpipe.ProcessingError()
-    model = udpipe.Trainer.train(
-        "morphodita_parsito", training, udpipe.Sentences(), "none", f"models=1;iterations={iterations}", "none", error
-    )
+    options = f"models=1;iterations={iterations}"
+    with quiet():
+        model = udpipe.Trainer.train("morphodita_parsito", training, udpipe.Sentences(), "none", options, "none", error)
     if error.occurred():
         raise CorpusError(f"UDPipe cannot be trained on this corpus: {error.message}")
     with whole_file(path, "wb") as out:
         out.write(model)
-
-
-def _package() -> Any:
-    return need("ufal.udpipe", "udpipe")
 
 
 def _load(udpipe: Any, data: bytes) -> Any:

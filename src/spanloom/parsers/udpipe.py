@@ -35,7 +35,8 @@ PARSER_OPTIONS = {
 }
 
 
-def _udpipe() -> Any:
+def load_udpipe() -> Any:
+    """Import the library, or say how to get it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # its SWIG types warn at import
@@ -57,7 +58,7 @@ class UDPipeParser(Parser):
     reads = ("upos", "pos")
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._library = _udpipe()
+        self._library = load_udpipe()
         try:
             content = Path(path).read_bytes()
         except OSError as error:
@@ -113,7 +114,7 @@ def train_udpipe(
     **options
         Of UDPipe's parser, instead of those in ``PARSER_OPTIONS``; e.g. ``iterations=3``.
     """
-    library = _udpipe()
+    library = load_udpipe()
     train = library.Sentences()
     for number, sentence in enumerate(sentences):
         if len(sentence):
@@ -127,7 +128,7 @@ def train_udpipe(
     error = library.ProcessingError()
     none = library.Trainer.NONE
     tagging = "models=1;use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0" if tagger else none
-    with _quiet():
+    with quiet():
         model = library.Trainer.train("morphodita_parsito", train, watch, none, tagging, settings, error)
     if error.occurred() or not model:
         raise ParameterError(f"UDPipe cannot learn from these {len(train)} sentences: {error.message}")
@@ -156,7 +157,7 @@ def _with_tree(library: Any, sentence: Sentence, number: int) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Let native code write its progress to nowhere."""
     sys.stderr.flush()
     kept = os.dup(2)
