@@ -402,6 +402,7 @@ class SubsetFinder:
         """
         Of each sentence, (score, type, tokens) of its subsets, the best first.
         """
+
 class TokenTrie:
     """Entries of one or more tokens, found in text from left to right."""
 

@@ -1,0 +1,49 @@
+"""A lexicon of a million entries: memory, and tokens a second. ``python benchmarks/lexicon.py``"""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+
+import numpy as np
+
+from spanloom.columns import Lexicon
+from spanloom.corpus import Sentence
+
+ENTRIES = 1_000_000
+
+
+def resident() -> float:
+    """The memory of this process in MB."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+def main() -> None:
+    """Print one line of figures."""
+    rng = random.Random(1)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["".join(rng.choices(letters, k=rng.randint(2, 10))) for _ in range(400_000)]
+
+    def entry() -> list[str]:
+        return rng.choices(words, k=rng.choice((1, 2, 2, 3, 3, 4)))
+
+    texts = [rng.choices(words, k=28) for _ in range(20_000)]
+    for text in texts[::3]:  # a third of the sentences hold the beginning of an entry, and a sixth a whole one
+        text[5:8] = entry()[:2] + text[7:8]
+    before = resident()
+    lexicon = Lexicon("x", [["none"]])
+    for _ in range(ENTRIES // 10_000):  # in parts, so that only the lexicon itself is left in memory
+        lexicon._trie.add([entry() for _ in range(10_000)], np.zeros(10_000, np.uint32))
+    memory = resident() - before
+    sentences = [Sentence(tokens) for tokens in texts]
+    start = time.process_time()
+    lexicon.find(sentences)
+    seconds = time.process_time() - start
+    tokens = sum(map(len, texts))
+    print(f"{len(lexicon):,} entries, {memory:.0f} MB, {tokens / seconds / 1e6:.1f} M tokens a second of CPU time")
+
+
+if __name__ == "__main__":
+    main()
