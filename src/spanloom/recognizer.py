@@ -550,6 +550,7 @@ class Recognizer:
             model = known[name].from_header(header["model"])
             extractor = FeatureExtractor.from_state(_below(arrays, "features."), header["features"])
             settings = {k: v for k, v in header["settings"].items() if k in cls._parameter_names()}
+            settings["repairs"] = tuple(settings.get("repairs", ()))
             weights = [
                 Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"])
                 for i in range(len(model.components))
