@@ -112,7 +112,20 @@ void bind_lattice(nb::module_& m) {
             return give(self.encode(sentence, span(starts), span(ends), span(columns), width));
           },
           "sentence"_a, "starts"_a, "ends"_a, "columns"_a, "width"_a,
-          "The cells of the path through these segments in reading order, single words of column 0 between them.");
+          "The cells of the path through these segments in reading order, single words of column 0 between them.")
+      .def(
+          "encode_set",
+          [](const Lattices& self, std::size_t sentence, const Input<std::int32_t>& starts,
+             const Input<std::int32_t>& ends, const Input<std::int32_t>& columns, std::int32_t width) {
+            return give(self.encode_set(sentence, span(starts), span(ends), span(columns), width));
+          },
+          "sentence"_a, "starts"_a, "ends"_a, "columns"_a, "width"_a, "The cells of segments that may overlap.")
+      .def(
+          "decode_set",
+          [](const Lattices& self, std::size_t sentence, const Input<std::int32_t>& cells, std::int32_t width) {
+            return give(self.decode_set(sentence, span(cells), width));
+          },
+          "sentence"_a, "cells"_a, "width"_a, "Start, end, column … of the segments that cells came from.");
 }
 
 }  // namespace spanloom::bindings

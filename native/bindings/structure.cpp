@@ -14,6 +14,7 @@
 #include "spanloom/edge.hpp"
 #include "spanloom/hypergraph.hpp"
 #include "spanloom/segments.hpp"
+#include "spanloom/spans.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -89,6 +90,14 @@ void bind_structure(nb::module_& m) {
 
   nb::class_<HypergraphStructure, Structure>(m, "HypergraphStructure", "The mention hypergraph of one type.")
       .def(nb::init<>());
+
+  nb::class_<SpanStructure, Structure>(m, "SpanStructure", "Sets of segments, each chosen for itself.")
+      .def(
+          "__init__",
+          [](SpanStructure* self, std::size_t columns, std::shared_ptr<Lattices> lattices) {
+            new (self) SpanStructure(columns, std::move(lattices));
+          },
+          "columns"_a, "lattices"_a);
 
   nb::class_<GraphStructure, Structure>(m, "GraphStructure", "A graph for each number of sites.")
       .def(nb::init<std::size_t, std::size_t>(), "columns"_a, "global_cells"_a)

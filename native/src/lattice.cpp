@@ -169,6 +169,50 @@ std::vector<std::int32_t> Lattices::encode(std::size_t sentence, std::span<const
   return cells;
 }
 
+std::vector<std::int32_t> Lattices::encode_set(std::size_t sentence, std::span<const std::int32_t> starts,
+                                               std::span<const std::int32_t> ends,
+                                               std::span<const std::int32_t> columns, std::int32_t width) const {
+  const Lattice lattice = (*this)[sentence];
+  if (starts.size() != ends.size() || starts.size() != columns.size())
+    fail("starts, ends and columns differ in number");
+  std::vector<std::int32_t> cells;
+  for (std::size_t m = 0; m < starts.size(); ++m) {
+    const std::int32_t segment = lattice.find({starts[m], ends[m]});
+    if (segment < 0 || columns[m] < 0 || columns[m] >= width) {
+      fail("segment (" + std::to_string(starts[m]) + ", " + std::to_string(ends[m]) + ") with column " +
+           std::to_string(columns[m]) + " is no candidate of sentence " + std::to_string(sentence));
+    }
+    lattice.each_row(segment, starts[m], [&](std::int32_t row) { cells.push_back(row * width + columns[m]); });
+  }
+  std::sort(cells.begin(), cells.end());
+  return cells;
+}
+
+std::vector<std::int32_t> Lattices::decode_set(std::size_t sentence, std::span<const std::int32_t> cells,
+                                               std::int32_t width) const {
+  const Lattice lattice = (*this)[sentence];
+  if (width < 1) fail("there must be a column");
+  std::vector<std::int32_t> found;
+  std::int32_t i = 0;
+  for (const std::int32_t cell : cells) {
+    const std::int32_t segment = cell / width - lattice.span(0);
+    if (segment < 0 || segment >= lattice.segments()) continue;
+    while (segment >= lattice.first_segment(i + 1)) ++i;
+    found.insert(found.end(), {i, lattice.end_of(segment), cell % width});
+  }
+  return found;
+}
+
+Lattice Lattices::of(std::size_t sentence, std::size_t rows) const {
+  if (sentence >= size()) fail("sentence " + std::to_string(sentence) + " of " + std::to_string(size()));
+  const Lattice one = (*this)[sentence];
+  if (static_cast<std::size_t>(one.rows()) != rows) {
+    fail("sentence " + std::to_string(sentence) + " has " + std::to_string(rows) +
+         " rows of features, but its segments read " + std::to_string(one.rows()));
+  }
+  return one;
+}
+
 Lattice Lattices::operator[](std::size_t sentence) const {
   if (sentence >= size()) {
     throw std::out_of_range("[Lattices] sentence " + std::to_string(sentence) + " of " + std::to_string(size()));

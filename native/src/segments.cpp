@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "spanloom/segment_sums.hpp"
 #include "spanloom/semirings.hpp"
 
 namespace spanloom {
@@ -14,10 +15,6 @@ namespace {
 // scaled value loses by underflow is below 1e-100 of any result: columns at one boundary differ later by their pairs
 // only.
 constexpr double kTooSmall = 1e-60;
-
-void add(const double* from, std::size_t n, double* to) {
-  for (std::size_t y = 0; y < n; ++y) to[y] += from[y];
-}
 
 class SegmentSolver final : public Solver {
  public:
@@ -30,7 +27,8 @@ class SegmentSolver final : public Solver {
         potential_(columns_ * stride_, 0.0),
         reversed_(columns_ * stride_, 0.0),
         pairs_(columns_ * stride_, 0.0),
-        extra_global_(columns_ * columns_, 0.0) {
+        extra_global_(columns_ * columns_, 0.0),
+        sums_(stride_) {
     shift_ = *std::max_element(global_.begin(), global_.end());
     for (std::size_t x = 0; x < columns_; ++x) {
       for (std::size_t y = 0; y < columns_; ++y) {
@@ -44,7 +42,7 @@ class SegmentSolver final : public Solver {
   }
 
   double expectations(Unit unit, const double* scores, double* expected) override {
-    const Lattice lattice = structure_.lattice(unit);
+    const Lattice lattice = structure_.lattices().of(unit.number, unit.sites);
     if (lattice.tokens == 0) return 0.0;
     if (extreme_) return by_engine(unit, scores, expected);
     add_up(lattice, scores);
@@ -54,7 +52,7 @@ class SegmentSolver final : public Solver {
       return log_z;
     }
     backward(lattice);
-    spread(lattice, expected);
+    sums_.spread(lattice, expected);
     return log_z;
   }
 
@@ -70,7 +68,7 @@ class SegmentSolver final : public Solver {
   }
 
   double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
-    const Lattice lattice = structure_.lattice(unit);
+    const Lattice lattice = structure_.lattices().of(unit.number, unit.sites);
     const std::int32_t n = lattice.tokens;
     cells.clear();
     if (n == 0) return 0.0;
@@ -87,8 +85,8 @@ class SegmentSolver final : public Solver {
       std::int32_t* back = &back_[at(t)];
       for (std::int64_t e = lattice.end_ptr[t]; e < lattice.end_ptr[t + 1]; ++e) {
         const std::int32_t s = lattice.by_end[e];
-        const double* value = &sums_[at(s)];
-        const double* in = &in_[at(start_[s])];
+        const double* value = sums_[s];
+        const double* in = &in_[at(sums_.start(s))];
         for (std::size_t y = 0; y < stride_; ++y) {
           const double sum = value[y] + in[y];
           back[y] = sum > best_[y] ? s : back[y];
@@ -105,10 +103,10 @@ class SegmentSolver final : public Solver {
     const auto width = static_cast<std::int32_t>(columns_);
     for (std::int32_t j = n; j > 0;) {
       const std::int32_t s = back_[at(j - 1) + y];
-      lattice.each_row(s, start_[s],
+      lattice.each_row(s, sums_.start(s),
                        [&](std::int32_t row) { cells.push_back(row * width + static_cast<std::int32_t>(y)); });
       path.push_back(static_cast<std::int32_t>(y));
-      j = start_[s];
+      j = sums_.start(s);
       y = static_cast<std::size_t>(from_[at(j) + y]);
     }
     std::sort(cells.begin(), cells.end());
@@ -121,49 +119,14 @@ class SegmentSolver final : public Solver {
  private:
   std::size_t at(std::int32_t row) const { return static_cast<std::size_t>(row) * stride_; }
 
-  // sums_[s, y]: the score of segment s with column y; -inf for column 0 unless it is one word. start_[s]: its start.
+  // sums_[s][y]: the score of segment s with column y; -inf for column 0 unless it is one word, and for padding.
   void add_up(const Lattice& lattice, const double* scores) {
-    const std::int32_t n = lattice.tokens;
-    sums_.resize(at(lattice.segments()));
-    start_.resize(static_cast<std::size_t>(lattice.segments()));
-    // right_[right row]: right(j, 1) + … + right(j, k)
-    const std::int32_t right_base = lattice.right_row[0];
-    right_.assign(scores + at(right_base), scores + at(lattice.right_row[n]));
-    for (std::int32_t t = 0; t < n; ++t) {
-      for (std::int32_t r = lattice.right_row[t] + 1; r < lattice.right_row[t + 1]; ++r) {
-        add(&right_[at(r - 1 - right_base)], stride_, &right_[at(r - right_base)]);
-      }
+    sums_.add_up(lattice, scores);
+    for (std::int32_t s = 0; s < lattice.segments(); ++s) {
+      double* sum = sums_[s];
+      if (lattice.end_of(s) - sums_.start(s) > 1) sum[0] = kMinusInfinity;
+      for (std::size_t y = columns_; y < stride_; ++y) sum[y] = kMinusInfinity;
     }
-    running_.resize(stride_);
-    for (std::int32_t i = 0; i < n; ++i) {
-      // running_: first(i) + inside(i) + … + inside(t - 1) + left(i, 1) + …
-      std::copy_n(scores + at(lattice.first(i)), stride_, running_.data());
-      std::int32_t t = i;
-      for (std::int32_t s = lattice.first_segment(i); s < lattice.first_segment(i + 1); ++s) {
-        const std::int32_t j = lattice.end_of(s);
-        for (; t < j; ++t) {
-          if (lattice.layout.inside) add(scores + at(lattice.inside(t)), stride_, running_.data());
-          if (t > i && lattice.left_row[i] + t - i - 1 < lattice.left_row[i + 1]) {
-            add(scores + at(lattice.left_row[i] + t - i - 1), stride_, running_.data());
-          }
-        }
-        start_[s] = i;
-        double* sum = &sums_[at(s)];
-        const double* last = scores + at(lattice.last(j - 1));
-        const double* span = scores + at(lattice.span(s));
-        const std::int32_t inner = right_of(lattice, i, j);
-        for (std::size_t y = 0; y < stride_; ++y) sum[y] = running_[y] + last[y] + span[y];
-        if (inner >= 0) add(&right_[at(inner - right_base)], stride_, sum);
-        if (j - i > 1) sum[0] = kMinusInfinity;
-        for (std::size_t y = columns_; y < stride_; ++y) sum[y] = kMinusInfinity;
-      }
-    }
-  }
-
-  // The last of the right rows that segment [i, j) reads, or -1 if it reads none.
-  static std::int32_t right_of(const Lattice& lattice, std::int32_t i, std::int32_t j) {
-    const std::int32_t inner = std::min(j - i - 1, lattice.right_row[j] - lattice.right_row[j - 1]);
-    return inner > 0 ? lattice.right_row[j - 1] + inner - 1 : -1;
   }
 
   // alpha_[j, y]: the sum over segmentations of the first j tokens that end in y, scaled so that its row sums to 1;
@@ -181,28 +144,28 @@ class SegmentSolver final : public Solver {
       double top = kMinusInfinity;
       for (std::int64_t e = first; e < last; ++e) {
         const std::int32_t s = lattice.by_end[e];
-        const double* sum = &sums_[at(s)];
+        const double* sum = sums_[s];
         double high = sum[0];
         for (std::size_t y = 1; y < stride_; ++y) high = std::max(high, sum[y]);
-        top = std::max(top, high + before(start_[s]));
+        top = std::max(top, high + before(sums_.start(s)));
       }
       double* now = &alpha_[at(t + 1)];
       if (top == kMinusInfinity) {
-        for (std::int64_t e = first; e < last; ++e) std::fill_n(&sums_[at(lattice.by_end[e])], stride_, 0.0);
+        for (std::int64_t e = first; e < last; ++e) std::fill_n(sums_[lattice.by_end[e]], stride_, 0.0);
         scale_[t + 1] = kMinusInfinity;
         continue;
       }
       for (std::int64_t e = first; e < last; ++e) {
         const std::int32_t s = lattice.by_end[e];
-        double* sum = &sums_[at(s)];
-        const double shift = before(start_[s]) - top;
+        double* sum = sums_[s];
+        const double shift = before(sums_.start(s)) - top;
         if (shift == kMinusInfinity) {
           std::fill_n(sum, stride_, 0.0);
           continue;
         }
         for (std::size_t y = 0; y < stride_; ++y) sum[y] += shift;
         kernels::exp_all(sum, stride_);
-        const double* in = &in_[at(start_[s])];
+        const double* in = &in_[at(sums_.start(s))];
         for (std::size_t y = 0; y < stride_; ++y) now[y] += in[y] * sum[y];
       }
       double norm = 0;
@@ -210,7 +173,7 @@ class SegmentSolver final : public Solver {
       const double inverse = 1.0 / norm;
       for (std::size_t y = 0; y < stride_; ++y) now[y] *= inverse;
       for (std::int64_t e = first; e < last; ++e) {
-        double* sum = &sums_[at(lattice.by_end[e])];
+        double* sum = sums_[lattice.by_end[e]];
         for (std::size_t y = 0; y < stride_; ++y) sum[y] *= inverse;
       }
       scale_[t + 1] = top + std::log(norm);
@@ -233,7 +196,7 @@ class SegmentSolver final : public Solver {
       std::fill(out_.begin(), out_.end(), 0.0);
       const double* in = &in_[at(i)];
       for (std::int32_t s = lattice.first_segment(i); s < lattice.first_segment(i + 1); ++s) {
-        double* sum = &sums_[at(s)];
+        double* sum = sums_[s];
         const double* beta = &beta_[at(lattice.end_of(s))];
         for (std::size_t y = 0; y < stride_; ++y) {
           const double onward = sum[y] * beta[y];
@@ -245,40 +208,6 @@ class SegmentSolver final : public Solver {
       kernels::vector_matrix(out_.data(), reversed_.data(), columns_, stride_, &beta_[at(i)]);
       kernels::add_outer(1.0, &alpha_[at(i)], out_.data(), columns_, stride_, pairs_.data());
     }
-  }
-
-  // From the probabilities of segments to those of rows: the transpose of add_up.
-  void spread(const Lattice& lattice, double* expected) {
-    const std::int32_t n = lattice.tokens;
-    std::fill_n(expected, at(lattice.span(0)), 0.0);
-    std::copy_n(sums_.data(), at(lattice.segments()), expected + at(lattice.span(0)));
-    running_.resize(stride_);
-    for (std::int32_t i = 0; i < n; ++i) {
-      std::fill(running_.begin(), running_.end(), 0.0);
-      std::int32_t t = lattice.end_of(lattice.first_segment(i + 1) - 1);
-      for (std::int32_t s = lattice.first_segment(i + 1); s-- > lattice.first_segment(i);) {
-        const std::int32_t j = lattice.end_of(s);
-        // Tokens that longer segments cover, but not this one.
-        for (; t > j; --t) spread_token(lattice, i, t - 1, expected);
-        const double* p = &sums_[at(s)];
-        add(p, stride_, running_.data());
-        add(p, stride_, expected + at(lattice.last(j - 1)));
-        if (const std::int32_t inner = right_of(lattice, i, j); inner >= 0) add(p, stride_, expected + at(inner));
-      }
-      for (; t > i; --t) spread_token(lattice, i, t - 1, expected);
-      std::copy_n(running_.data(), stride_, expected + at(lattice.first(i)));
-    }
-    for (std::int32_t t = 0; t < n; ++t) {
-      for (std::int32_t r = lattice.right_row[t + 1] - 1; r > lattice.right_row[t]; --r) {
-        add(expected + at(r), stride_, expected + at(r - 1));
-      }
-    }
-  }
-
-  void spread_token(const Lattice& lattice, std::int32_t i, std::int32_t t, double* expected) const {
-    if (lattice.layout.inside) add(running_.data(), stride_, expected + at(lattice.inside(t)));
-    const std::int32_t row = lattice.left_row[i] + t - i - 1;
-    if (t > i && row < lattice.left_row[i + 1]) std::copy_n(running_.data(), stride_, expected + at(row));
   }
 
   double by_engine(Unit unit, const double* scores, double* expected) {
@@ -299,8 +228,9 @@ class SegmentSolver final : public Solver {
   std::vector<double> extra_global_;
   double shift_ = 0;
   bool extreme_ = false;
-  std::vector<double> sums_, right_, running_, alpha_, beta_, in_, out_, scale_, best_, zeros_;
-  std::vector<std::int32_t> start_, back_, from_;
+  SegmentSums sums_;
+  std::vector<double> alpha_, beta_, in_, out_, scale_, best_, zeros_;
+  std::vector<std::int32_t> back_, from_;
 };
 
 }  // namespace
@@ -308,20 +238,6 @@ class SegmentSolver final : public Solver {
 SegmentStructure::SegmentStructure(std::size_t columns, std::shared_ptr<const Lattices> lattices)
     : columns_(columns), lattices_(std::move(lattices)) {
   if (columns_ == 0) throw std::invalid_argument("[SegmentStructure] there must be a column");
-}
-
-Lattice SegmentStructure::lattice(Unit unit) const {
-  if (unit.number >= lattices_->size()) {
-    throw std::invalid_argument("[SegmentStructure] sentence " + std::to_string(unit.number) + " of " +
-                                std::to_string(lattices_->size()));
-  }
-  const Lattice one = (*lattices_)[unit.number];
-  if (static_cast<std::size_t>(one.rows()) != unit.sites) {
-    throw std::invalid_argument("[SegmentStructure] sentence " + std::to_string(unit.number) + " has " +
-                                std::to_string(unit.sites) + " rows of features, but its segments read " +
-                                std::to_string(one.rows()));
-  }
-  return one;
 }
 
 std::unique_ptr<Solver> SegmentStructure::solver(std::span<const double> global) const {
@@ -335,17 +251,17 @@ std::unique_ptr<Solver> SegmentStructure::solver(std::span<const double> global)
 // Nodes: for every boundary, one per column that a segment may have that starts there (summing the columns before it),
 // and one per column of the segment that ends there.
 std::shared_ptr<const Graph> SegmentStructure::graph(Unit unit) const {
-  const Lattice lattice_ = lattice(unit);
+  const Lattice lattice = lattices_->of(unit.number, unit.sites);
   const auto columns = static_cast<std::int32_t>(columns_);
-  const std::int32_t first_global = lattice_.rows() * columns;
+  const std::int32_t first_global = lattice.rows() * columns;
   GraphBuilder builder(static_cast<std::int64_t>(first_global) + columns * columns);
   std::vector<std::int32_t> starts, ends;  // [boundary, column]: nodes
-  std::vector<std::int32_t> start_of(static_cast<std::size_t>(lattice_.segments()));
-  for (std::int32_t i = 0; i < lattice_.tokens; ++i) {
-    std::fill(start_of.begin() + lattice_.first_segment(i), start_of.begin() + lattice_.first_segment(i + 1), i);
+  std::vector<std::int32_t> start_of(static_cast<std::size_t>(lattice.segments()));
+  for (std::int32_t i = 0; i < lattice.tokens; ++i) {
+    std::fill(start_of.begin() + lattice.first_segment(i), start_of.begin() + lattice.first_segment(i + 1), i);
   }
   std::vector<std::int32_t> cells;
-  for (std::int32_t t = 0; t < lattice_.tokens; ++t) {
+  for (std::int32_t t = 0; t < lattice.tokens; ++t) {
     for (std::int32_t y = 0; y < columns; ++y) {
       starts.push_back(builder.node());
       if (t == 0) builder.edge({}, {});
@@ -357,21 +273,21 @@ std::shared_ptr<const Graph> SegmentStructure::graph(Unit unit) const {
     }
     for (std::int32_t y = 0; y < columns; ++y) {
       ends.push_back(builder.node());
-      for (std::int64_t e = lattice_.end_ptr[t]; e < lattice_.end_ptr[t + 1]; ++e) {
-        const std::int32_t s = lattice_.by_end[e];
+      for (std::int64_t e = lattice.end_ptr[t]; e < lattice.end_ptr[t + 1]; ++e) {
+        const std::int32_t s = lattice.by_end[e];
         const std::int32_t i = start_of[static_cast<std::size_t>(s)];
         if (y == 0 && t > i) continue;
         cells.clear();
-        lattice_.each_row(s, i, [&](std::int32_t row) { cells.push_back(row * columns + y); });
+        lattice.each_row(s, i, [&](std::int32_t row) { cells.push_back(row * columns + y); });
         const std::int32_t tails[] = {starts[static_cast<std::size_t>(i * columns + y)]};
         builder.edge(tails, cells);
       }
     }
   }
   builder.node();
-  if (lattice_.tokens == 0) builder.edge({}, {});
-  for (std::int32_t y = 0; lattice_.tokens > 0 && y < columns; ++y) {
-    const std::int32_t tails[] = {ends[static_cast<std::size_t>((lattice_.tokens - 1) * columns + y)]};
+  if (lattice.tokens == 0) builder.edge({}, {});
+  for (std::int32_t y = 0; lattice.tokens > 0 && y < columns; ++y) {
+    const std::int32_t tails[] = {ends[static_cast<std::size_t>((lattice.tokens - 1) * columns + y)]};
     builder.edge(tails, {});
   }
   return std::make_shared<const Graph>(builder.finish());

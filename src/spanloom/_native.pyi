@@ -123,6 +123,12 @@ class Lattices:
         The cells of the path through these segments in reading order, single words of column 0 between them.
         """
 
+    def encode_set(self, sentence: int, starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The cells of segments that may overlap."""
+
+    def decode_set(self, sentence: int, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """Start, end, column … of the segments that cells came from."""
+
 class Structure:
     """How the cells of a sentence go together, whatever their scores."""
 
@@ -165,6 +171,11 @@ class HypergraphStructure(Structure):
     """The mention hypergraph of one type."""
 
     def __init__(self) -> None: ...
+
+class SpanStructure(Structure):
+    """Sets of segments, each chosen for itself."""
+
+    def __init__(self, columns: int, lattices: Lattices) -> None: ...
 
 class GraphStructure(Structure):
     """A graph for each number of sites."""

@@ -451,7 +451,8 @@ class Recognizer:
         sets: dict[tuple[Mention, ...], float] = {}
         for score, edges in graph.k_best(scores, k):
             cells = graph.cells_of(edges)
-            found = component.decode(np.sort(cells[cells < site_cells]), len(sentence))
+            sites = np.sort(cells[cells < site_cells])
+            (found,) = component.decode_all(sites, np.array([0, len(sites)], np.int64), shapes)
             key = tuple(sorted(found))
             sets[key] = sets.get(key, 0.0) + float(np.exp(score - log_z))
         return sorted(((prob, list(key)) for key, prob in sets.items()), key=lambda pair: -pair[0])

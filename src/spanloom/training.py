@@ -98,10 +98,7 @@ def decode_all(
 ) -> list[Gold]:
     """Find the best structures of every sentence and read them; one list of mentions per component and sentence."""
     best = decoder.best(rows, threads, [component.structure_for(shapes) for component in components])
-    return [
-        component.decode_all(cells, ptr, shapes.lengths)
-        for component, (ptr, cells) in zip(components, best, strict=True)
-    ]
+    return [component.decode_all(cells, ptr, shapes) for component, (ptr, cells) in zip(components, best, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

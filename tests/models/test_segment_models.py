@@ -154,6 +154,36 @@ def test_overlapping_mentions_are_refused():
         Recognizer("semimarkov", features=FEATURES).fit([both])
 
 
+NESTED = [
+    sentence("the mayor of New York spoke", "2 6 5 5 2 0", ("PER", 0, 5), ("LOC", 3, 5), ("PER", 1, 2)),
+    sentence("a mayor of Rome won", "2 5 4 2 0", ("PER", 0, 4), ("LOC", 3, 4), ("PER", 1, 2)),
+    sentence("nothing here", "2 0"),
+]
+
+
+@pytest.mark.parametrize("model", ["spans", "dgm-nested"])
+def test_sets_of_segments_hold_nested_mentions_of_one_type(model, tmp_path):
+    """Found again after training and loading; the most probable sets have the products of single probabilities."""
+    ner = Recognizer(model, features=[*FEATURES, "segment(word)"], l2=0.01).fit(NESTED)
+    assert ner.ceiling_ == 1.0
+    assert [sorted(s.mentions) for s in ner.predict(NESTED)] == [sorted(s.mentions) for s in NESTED]
+    ner.save(tmp_path / "nested.loom")
+    again = Recognizer.load(tmp_path / "nested.loom")
+    assert [s.mentions for s in again.predict(NESTED)] == [s.mentions for s in ner.predict(NESTED)]
+    best = ner.k_best(NESTED[0], 2)
+    assert best[0][1] == sorted(NESTED[0].mentions)
+    assert 0 < best[1][0] < best[0][0] < 1
+
+
+def test_sets_of_segments_refuse_what_has_parts():
+    """And valid spans are asked for where a tree guides."""
+    parts = Sentence(["a", "b", "c"], [Mention("X", ((0, 1), (2, 3)))], {"head": ["2", "0", "2"]})
+    with pytest.raises(EncodingError, match="has 2 parts"):
+        Recognizer("spans", features=FEATURES).fit([parts])
+    with pytest.raises(EncodingError, match="is not covered by a chain of arcs"):
+        Recognizer("dgm-nested", features=FEATURES).fit([sentence("a b c", "0 1 0", ("PER", 1, 3))])
+
+
 def test_damaged_headers_are_model_file_errors():
     """Whatever is missing or of the wrong kind."""
     for name in NAMES:

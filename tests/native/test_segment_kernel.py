@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import expected_cells, finite_differences, log_z, segment_rows, segment_structures
-from spanloom._native import ChainStructure, Lattices, Likelihood, SegmentStructure, SparseRows
+from spanloom._native import ChainStructure, Lattices, Likelihood, SegmentStructure, SpanStructure, SparseRows
 from spanloom.corpus import valid_spans
 
 
@@ -192,3 +192,37 @@ def test_gradient_equals_finite_differences():
     _, gradient = objective.evaluate(x)
     numeric = finite_differences(lambda at: objective.evaluate(at)[0], x, 1e-3)
     np.testing.assert_allclose(gradient, numeric, atol=2e-3)
+
+
+@settings(max_examples=150, deadline=None)
+@given(lattices(most=3), st.integers(1, 2), st.integers(0, 2**32), st.sampled_from([0.1, 3.0, 2000.0]))
+def test_sets_of_segments_equal_enumeration(case, width, seed, spread):
+    """Every subset of (segment, column): log Z, marginals, the best set and the k best."""
+    n, spans, layout, native = case
+    rows = segment_rows(spans, n, layout)
+    scores = np.random.default_rng(seed).normal(size=(native.rows, width)) * spread
+    choices = [(span, y) for span in sorted(spans) for y in range(width)][:10]
+    if len(spans) * width > 10:
+        return
+    listed = []
+    for size in range(len(choices) + 1):
+        for chosen in itertools.combinations(choices, size):
+            cells = sorted(row * width + y for span, y in chosen for row in rows[span])
+            listed.append((float(sum(scores.ravel()[c] for c in cells)), tuple(cells)))
+    structure = SpanStructure(width, native)
+    nothing = np.zeros(0)
+    value, expected = structure.expectations(scores.ravel(), nothing)
+    tolerance = 1e-9 * max(1.0, abs(log_z(listed)))
+    assert value == pytest.approx(log_z(listed), abs=tolerance)
+    np.testing.assert_allclose(expected, expected_cells(listed, native.rows * width), atol=1e-8)
+    score, found = structure.best(scores.ravel(), nothing)
+    ranked = sorted(listed, reverse=True)
+    assert score == pytest.approx(ranked[0][0], abs=tolerance)
+    assert tuple(found.tolist()) == ranked[0][1]
+    graph = structure.graph(native.rows)
+    assert graph.count() == len(listed)
+    np.testing.assert_allclose(
+        [s for s, _ in graph.k_best(scores.ravel(), 4)], [s for s, _ in ranked[:4]], atol=tolerance
+    )
+    decoded = native.decode_set(0, found, width).reshape(-1, 3).tolist()
+    assert native.encode_set(0, *np.array(decoded, np.int32).reshape(-1, 3).T.copy(), width).tolist() == found.tolist()

@@ -66,7 +66,8 @@ struct Lattice {
   std::int32_t span(std::int32_t segment) const { return right_row[tokens] + segment; }
   std::int32_t rows() const { return span(segments()); }
 
-  // The row of a part other than span at token i, or -1 if there is none: left(i, k) and right(i + 1, k) with k = index.
+  // The row of a part other than span at token i, or -1 if there is none: left(i, k) and right(i + 1, k) with k =
+  // index.
   std::int32_t row(Part part, std::int32_t index, std::int32_t i) const {
     switch (part) {
       case Part::first:
@@ -127,8 +128,19 @@ class Lattices {
                                    std::span<const std::int32_t> ends, std::span<const std::int32_t> columns,
                                    std::int32_t width) const;
 
+  // The cells of a set of segments, which may overlap: those of each, ascending.
+  std::vector<std::int32_t> encode_set(std::size_t sentence, std::span<const std::int32_t> starts,
+                                       std::span<const std::int32_t> ends, std::span<const std::int32_t> columns,
+                                       std::int32_t width) const;
+
+  // What encode_set came from: start, end, column, start, end, column … in ascending order. Other cells are skipped.
+  std::vector<std::int32_t> decode_set(std::size_t sentence, std::span<const std::int32_t> cells,
+                                       std::int32_t width) const;
+
   // Throws std::out_of_range.
   Lattice operator[](std::size_t sentence) const;
+  // Throws std::invalid_argument unless there is such a sentence and it has this many rows.
+  Lattice of(std::size_t sentence, std::size_t rows) const;
 
  private:
   void finish(std::int32_t tokens);

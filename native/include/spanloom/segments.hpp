@@ -25,8 +25,7 @@ class SegmentStructure final : public Structure {
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
   std::shared_ptr<const Graph> graph(Unit unit) const override;
 
-  // Throws std::invalid_argument unless the sentence has as many rows as the unit has sites.
-  Lattice lattice(Unit unit) const;
+  const Lattices& lattices() const { return *lattices_; }
 
  private:
   std::size_t columns_;

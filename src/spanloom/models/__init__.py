@@ -8,11 +8,24 @@ from spanloom.models.edge import Edge
 from spanloom.models.hypergraph import Hypergraph
 from spanloom.models.multilabel import Multilabel
 from spanloom.models.semimarkov import SemiMarkov
+from spanloom.models.spans import NestedGuided, Spans
 from spanloom.models.state import State
 
 MODELS: dict[str, type[Model]] = {
     model.name: model
-    for model in (Chain, Chains, Edge, State, Hypergraph, SemiMarkov, DependencyGuided, SingleArc, Multilabel)
+    for model in (
+        Chain,
+        Chains,
+        Edge,
+        State,
+        Hypergraph,
+        SemiMarkov,
+        DependencyGuided,
+        SingleArc,
+        Spans,
+        NestedGuided,
+        Multilabel,
+    )
 }
 """The models by the name that ``Recognizer(model=…)`` takes."""
 
@@ -26,9 +39,11 @@ __all__ = [
     "Hypergraph",
     "Model",
     "Multilabel",
+    "NestedGuided",
     "SemiMarkov",
     "Shapes",
     "SingleArc",
+    "Spans",
     "Standalone",
     "State",
 ]

@@ -72,10 +72,10 @@ class Component(ABC):
         """Return how parameters add up to the scores of columns and of global cells; None: a parameter for each."""
         return None, None
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[list[Mention]]:
+    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
         """Decode many sentences at once; the site cells of sentence ``s`` are ``cells[ptr[s]:ptr[s + 1]]``."""
         bounds = ptr.tolist()
-        return [self.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(lengths)]
+        return [self.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(shapes.lengths)]
 
     def starts(self) -> Sequence[str | None]:
         """For each column, the label of the mention that starts where it is used, or None; mention penalties need it.

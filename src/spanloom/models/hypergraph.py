@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from spanloom._native import HypergraphStructure
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component
+from spanloom.models.base import Cells, Component, Shapes
 from spanloom.models.per_type import PerType
 from spanloom.schemes.hypergraph import BEGIN, EDGES, decode_hypergraph, encode_hypergraph
 from spanloom.schemes.separators import encode_separators, read_separators
@@ -41,9 +41,10 @@ class HypergraphComponent(Component):
         return np.array([k * len(EDGES) + edge for k, edge in pairs], np.int32)
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
-        return self.decode_all(cells, np.array([0, len(cells)], np.int64), [n])[0]
+        return self.decode_all(cells, np.array([0, len(cells)], np.int64), Shapes([n]))[0]
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[list[Mention]]:
+    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+        lengths = shapes.lengths
         # The gaps of all sentences one after the other: sentence s begins at gap first[s].
         first = np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64) + 1)])
         sentence = np.repeat(np.arange(len(lengths)), np.diff(ptr))

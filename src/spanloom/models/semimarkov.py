@@ -35,21 +35,21 @@ class SegmentComponent(Component):
         self.columns = (OUTSIDE, *types)
         self.types = frozenset(types)
         self._index = {name: column for column, name in enumerate(self.columns)}
-        self._structure = SegmentStructure(len(self.columns), _all_segments([], 1, (1, 1, False)))
+        self._structure = SegmentStructure(len(self.columns), all_segments([], 1, (1, 1, False)))
 
     @property
     def structure(self) -> SegmentStructure:
         return self._structure
 
     def structure_for(self, shapes: Shapes) -> SegmentStructure:
-        return SegmentStructure(len(self.columns), _lattices(shapes))
+        return SegmentStructure(len(self.columns), lattices_of(shapes))
 
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         """Encode one sentence by the lattice of all segments, each with the rows that every segment has."""
-        return self._encode(mentions, _all_segments([n], max(n, 1), (1, 1, False)), 0)
+        return self._encode(mentions, all_segments([n], max(n, 1), (1, 1, False)), 0)
 
     def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
-        lattices = _lattices(shapes)
+        lattices = lattices_of(shapes)
         return [self._encode(mentions, lattices, number) for number, mentions in enumerate(gold)]
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
@@ -92,6 +92,10 @@ class SemiMarkov(Model):
             check_count("longest", longest)
         self.longest = longest
 
+    def component(self, types: Sequence[str]) -> Component:
+        """Make the component for these types."""
+        return SegmentComponent(types)
+
     def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
         counts: dict[str, int] = {}
         longest = 1
@@ -101,7 +105,7 @@ class SemiMarkov(Model):
                 longest = max(longest, len(mention))
         if self.longest is None:
             self.longest = longest
-        self.components = [SegmentComponent(sorted(counts, key=lambda label: (-counts[label], label)))]
+        self.components = [self.component(sorted(counts, key=lambda label: (-counts[label], label)))]
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         return first_misfit(mentions)
@@ -118,26 +122,30 @@ class SemiMarkov(Model):
 
     def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
         lengths = [len(s) for s in sentences]
-        return Shapes(lengths, _all_segments(lengths, self.longest or 1, layout))
+        return Shapes(lengths, all_segments(lengths, self.longest or 1, layout))
 
     def header(self) -> dict[str, Any]:
-        return {"longest": self.longest, "types": list(self.components[0].columns[1:])}
+        (component,) = self.components
+        # A column for what is outside comes first, if there is one.
+        return {"longest": self.longest, "types": list(component.columns[-len(component.types) :])}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> SemiMarkov:
         try:
             model = cls(int(header["longest"]))
-            model.components = [SegmentComponent([str(name) for name in header["types"]])]
+            model.components = [model.component([str(name) for name in header["types"]])]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the types of the {cls.name} model are damaged: {error}") from None
         return model
 
 
-def _all_segments(lengths: Sequence[int], longest: int, layout: tuple[int, int, bool]) -> Lattices:
+def all_segments(lengths: Sequence[int], longest: int, layout: tuple[int, int, bool]) -> Lattices:
+    """Return the lattices of sentences with all segments of up to ``longest`` tokens."""
     return Lattices.up_to(np.asarray(lengths, np.int64), longest, layout)
 
 
-def _lattices(shapes: Shapes) -> Lattices:
+def lattices_of(shapes: Shapes) -> Lattices:
+    """Return the lattices of shapes that a segment model made."""
     if shapes.lattices is None:
         raise ValueError("segments need lattices; get the shapes from Model.shapes")
     return shapes.lattices

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component
+from spanloom.models.base import Cells, Component, Shapes
 from spanloom.schemes.separators import SEPARATORS, START, encode_separators, read_separators
 
 
@@ -29,10 +29,10 @@ class SeparatorComponent(Component):
         return np.arange(n + 1, dtype=np.int32) * np.int32(8) + self.separators(mentions, n)
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
-        return self.decode_all(cells, np.array([0, n + 1], np.int64), [n])[0]
+        return self.decode_all(cells, np.array([0, n + 1], np.int64), Shapes([n]))[0]
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], lengths: Sequence[int]) -> list[list[Mention]]:
-        found: list[list[Mention]] = [[] for _ in lengths]
+    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+        found: list[list[Mention]] = [[] for _ in shapes.lengths]
         for number, start, end in read_separators(cells & 7, ptr[:-1]):
             found[number].append(Mention(self.type, ((start, end),)))
         return found
