@@ -181,8 +181,8 @@ class Window {
     uses_[a] += uses_[b];
     degree_[a] += degree_[b];
     // … and their new ones come.
+    for (const std::uint32_t c : active_) log_both(a, c);
     for (const std::uint32_t c : active_) {
-      log_both(a, c);
       if (c == a) continue;
       loss_[at(a, c)] += block(a, c) + spread(a, c);
       loss_[at(c, a)] = loss_[at(a, c)];

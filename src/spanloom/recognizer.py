@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,7 @@ from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, toke
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
-from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.features import FeatureExtractor, FeatureSet, read_resource
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress
 from spanloom.models import MODELS, Model, Multilabel, Standalone
 from spanloom.models.tagger import Tagger, column_as_mentions
@@ -72,6 +73,8 @@ class Recognizer:
         ``["BIES", "IO"]``.
     features
         What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
+    clusters
+        A ``paths`` file of Brown clusters, for feature sets that look words up in the resource ``brown``.
     algorithm
         ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged); for
         ``multilabel`` ``"mira"``, ``"perceptron"`` or ``"loglinear"``.
@@ -148,6 +151,7 @@ class Recognizer:
         folds: int = 5,
         scheme: str | Sequence[str] = "IOBES",
         features: str | Sequence[str] | FeatureSet = "default",
+        clusters: str | os.PathLike[str] | None = None,
         algorithm: str = "auto",
         l1: float = 0.0,
         l2: float = 0.1,
@@ -183,6 +187,7 @@ class Recognizer:
         self.folds = folds
         self.scheme = scheme
         self.features = features
+        self.clusters = clusters
         self.algorithm = algorithm
         self.l1 = l1
         self.l2 = l2
@@ -679,13 +684,15 @@ class Recognizer:
         return sentence.with_columns({self.target: [mention.label for mention in found]})
 
     def _feature_set(self) -> FeatureSet:
+        tables = {} if self.clusters is None else {"brown": read_resource(self.clusters, "brown")}
         if isinstance(self.features, FeatureSet):
-            return self.features
+            return replace(self.features, resources={**self.features.resources, **tables})
         if not isinstance(self.features, str):
-            return FeatureSet(list(self.features))
+            return FeatureSet(list(self.features), resources=tables)
         if Path(self.features).suffix == ".toml":
-            return FeatureSet.from_toml(self.features)
-        return FeatureSet.named(self.features)
+            features = FeatureSet.from_toml(self.features)
+            return replace(features, resources={**features.resources, **tables})
+        return FeatureSet.named(self.features, tables)
 
     def _install(
         self,
@@ -754,7 +761,7 @@ class Recognizer:
         return found[0] if len(found) == 1 else [model.unite(parts) for parts in zip(*found, strict=True)]
 
 
-_NOT_STORED = frozenset({"features", "annotators", "threads", "parser", "tokenizer", "splitter"})
+_NOT_STORED = frozenset({"features", "clusters", "annotators", "threads", "parser", "tokenizer", "splitter"})
 
 
 def annotate(sentences: Sequence[Sentence], annotators: Sequence[Annotator]) -> list[Sentence]:

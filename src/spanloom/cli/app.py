@@ -7,6 +7,7 @@ import sys
 import typer
 
 from spanloom.cli import (
+    cluster,
     compare,
     convert,
     crossval,
@@ -44,6 +45,7 @@ app.command()(tune.tune)
 app.command()(crossval.crossval)
 app.command()(convert.convert)
 app.command()(split.split)
+app.command()(cluster.cluster)
 app.command()(split.sample)
 app.command()(stats.stats)
 app.command()(validate.validate)

@@ -49,6 +49,9 @@ def train(
         str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
     ] = "IOBES",
     features: Annotated[str, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.")] = "default",
+    clusters: Annotated[
+        Path | None, typer.Option(metavar="PATHS", help="Brown clusters, see spanloom cluster, for features with them.")
+    ] = None,
     algorithm: Annotated[str, typer.Option(help="auto (the model's own), lbfgs or perceptron.")] = "auto",
     l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,
     l2: Annotated[float, typer.Option(help="L2 penalty.")] = 0.1,
@@ -107,6 +110,7 @@ def train(
         rare=rare,
         scheme=scheme,
         features=features,
+        clusters=clusters,
         algorithm=algorithm,
         l1=l1,
         l2=l2,

@@ -5,6 +5,7 @@ from spanloom.columns.choose import annotator, restore
 from spanloom.columns.chunks import ChunkColumns
 from spanloom.columns.lexicon import InducedLexicon, Lexicon
 from spanloom.columns.model import ModelColumns
+from spanloom.columns.phrases import PhraseColumns
 from spanloom.columns.spacy import SpacyColumns
 from spanloom.columns.udpipe import UDPipeColumns, train_udpipe_tagger
 
@@ -14,6 +15,7 @@ __all__ = [
     "InducedLexicon",
     "Lexicon",
     "ModelColumns",
+    "PhraseColumns",
     "SpacyColumns",
     "UDPipeColumns",
     "annotator",

@@ -11,11 +11,14 @@ from spanloom.columns.base import Annotator
 from spanloom.columns.chunks import ChunkColumns
 from spanloom.columns.lexicon import InducedLexicon, Lexicon
 from spanloom.columns.model import ModelColumns
+from spanloom.columns.phrases import PhraseColumns
 from spanloom.columns.spacy import SpacyColumns
 from spanloom.columns.udpipe import UDPipeColumns
 from spanloom.errors import ModelFileError, ParameterError
 
-KINDS: dict[str, Any] = {kind.kind: kind for kind in (ChunkColumns, Lexicon, ModelColumns, SpacyColumns, UDPipeColumns)}
+KINDS: dict[str, Any] = {
+    kind.kind: kind for kind in (ChunkColumns, Lexicon, ModelColumns, PhraseColumns, SpacyColumns, UDPipeColumns)
+}
 
 
 def annotator(given: str | Annotator) -> Annotator:
@@ -23,7 +26,8 @@ def annotator(given: str | Annotator) -> Annotator:
 
     ``pos.loom`` is a recogniser that was trained with ``target``; ``udpipe:FILE`` a UDPipe model; ``spacy:NAME`` a
     spaCy pipeline; ``lexicon:NAME=FILE`` a list of names; ``induced`` one that is made of the training
-    data; ``chunks`` makes features of a column ``chunk``. An annotator stays what it is.
+    data; ``chunks`` makes features of a column ``chunk``, ``phrases`` of a column ``pos``. An annotator stays what it
+    is.
     """
     if isinstance(given, Annotator):
         return given
@@ -33,6 +37,8 @@ def annotator(given: str | Annotator) -> Annotator:
         return ChunkColumns()
     if given == InducedLexicon.kind:
         return InducedLexicon()
+    if given == PhraseColumns.kind:
+        return PhraseColumns()
     kind, colon, rest = given.partition(":")
     if kind == Lexicon.kind and colon:
         name, equals, path = rest.partition("=")

@@ -66,8 +66,8 @@ class FeatureSet:
                 self._check_resources(atom.view)
 
     @classmethod
-    def named(cls, name: str) -> FeatureSet:
-        """Return one of spanloom's own sets.
+    def named(cls, name: str, resources: Resources | None = None) -> FeatureSet:
+        """Return one of spanloom's own sets; those with Brown clusters need the resource ``brown``.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class FeatureSet:
                     f"there is no feature set {part!r}; there are {', '.join(NAMED)}. A file ends in .toml"
                 )
             templates += (text for text in NAMED[part] if text not in templates)
-        return cls(templates, name=name)
+        return cls(templates, name=name, resources={} if resources is None else resources)
 
     @classmethod
     def parse(cls, templates: Iterable[str], **options: Any) -> FeatureSet:

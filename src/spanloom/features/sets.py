@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spanloom.features.separator_sets import SETS as SEPARATOR_SETS
+
 DEFAULT = (
     "bias",
     "word[-2..2]",
@@ -190,4 +192,5 @@ NAMED: dict[str, tuple[str, ...]] = {
     "jie-chain": JIE_CHAIN,
     "jie-semi": JIE_SEMI,
     "dep": DEP,
+    **SEPARATOR_SETS,
 }

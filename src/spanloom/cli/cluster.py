@@ -1,0 +1,54 @@
+"""``spanloom cluster``: Brown clusters from raw text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+
+def cluster(
+    text: Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8, one sentence a line, words between spaces.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.")],
+    clusters: Annotated[int, typer.Option("--clusters", "-c", help="How many clusters.")] = 1000,
+    min_count: Annotated[int, typer.Option(help="Rarer words get no cluster.")] = 1,
+    threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given. Clusters are the same.")] = None,
+) -> None:
+    """Cluster the words of raw text by their neighbours (Brown et al. 1992).
+
+    The file has the usual form of paths: bits, word, count. Features use it by prefixes of the bits.
+
+    [bold]Example:[/bold] spanloom cluster abstracts.txt -c 1000 -o paths && spanloom train train.jsonl --clusters paths
+    --features muis-lu-genia -o gene.loom
+    """
+    from spanloom.errors import CorpusError
+    from spanloom.features.brown import train_clusters
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("[bold]clustering[/bold]"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar, text.open(encoding="utf-8") as lines:
+        task = bar.add_task("cluster", total=None)
+        try:
+            found = train_clusters(
+                lines,
+                clusters,
+                min_count=min_count,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+                threads=threads,
+            )
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"{text}: not UTF-8 at byte {error.start}") from None
+    found.write(output)
+    words, number = len(found.paths), len(set(found.paths.values()))
+    console.print(f"[bold]{output}[/bold]  {words:,} words in {number:,} clusters")
