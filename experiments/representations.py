@@ -17,7 +17,7 @@ from spanloom.corpus.raw import from_text
 from spanloom.corpus.report import Report
 from spanloom.evaluation import micro
 from spanloom.evaluation.alternatives import with_alternatives
-from spanloom.models import Chain
+from spanloom.models import Chain, Shapes
 from spanloom.schemes import Representations
 from spanloom.training import gold_cells, hold
 
@@ -75,7 +75,7 @@ def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) 
     model.learn(list(zip(held, lengths, strict=True)))
     component = model.components[0]
     rows = ner.extractor_.transform(sentences)
-    ptr, cells = gold_cells(component, held, lengths)
+    ptr, cells = gold_cells(component, held, Shapes(lengths))
     sites, pairs = component.tying()
     objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False, observed=True)
     state = objective.size - (component.structure.global_cells if pairs is None else pairs[2])
@@ -140,6 +140,37 @@ def compare(results: dict[str, Result], folder: Path) -> None:
         if a in sets and b in sets:
             lines += ["", f"From {_short(a)} to {_short(b)}: {_changes(gold, sets[a], sets[b])}"]
     (folder / "representations-changes.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def draw(results: dict[str, Result], folder: Path) -> None:
+    """Draw precision and recall over the share of the training data (figures 2 and 3)."""
+    curves = {
+        scheme: [
+            (share, results[f"bc2gm {scheme}{part}"])
+            for share, part in ((0.1, " 10%"), (0.2, " 20%"), (0.4, " 40%"), (1.0, ""))
+            if f"bc2gm {scheme}{part}" in results
+        ]
+        for scheme in ("IOB2", "IOBES", "BIES", "IOB2+", "IOBES+", "BIES+")
+    }
+    if all(len(points) < 2 for points in curves.values()):
+        return
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for axis, column in zip(axes, ("precision", "recall"), strict=True):
+        for i, (scheme, points) in enumerate(curves.items()):
+            shares, values = [100 * s for s, _ in points], [100 * r[column] for _, r in points]
+            axis.plot(shares, values, "o-" if i >= 3 else "o--", color=f"C{i % 3}", label=scheme)
+        axis.set(xlabel="% of the training sentences", ylabel=column)
+    axes[1].legend()
+    figure.savefig(folder / "representations.png", dpi=120)
+    plt.close(figure)
+
+
+def finish(results: dict[str, Result], folder: Path) -> None:
+    """Compare and draw."""
+    compare(results, folder)
+    draw(results, folder)
 
 
 Sets = list[set[tuple[int, ...]]]
@@ -220,5 +251,5 @@ EXPERIMENT = Experiment(
         "from ten values on the last tenth of the training part and then learns from all of it: so do the lines "
         "`tuned`; the others share one value. Percentages after a name: the first so many of the training sentences."
     ),
-    finish=compare,
+    finish=finish,
 )

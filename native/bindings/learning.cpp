@@ -20,9 +20,15 @@ namespace {
 Tying make_tying(const nb::object& given) {
   if (given.is_none()) return {};
   const auto parts = nb::cast<nb::tuple>(given);
-  if (parts.size() != 3) throw nb::value_error("a tying is a tuple (ptr, params, width)");
-  return {copy(nb::cast<Input<std::int64_t>>(parts[0])), copy(nb::cast<Input<std::int32_t>>(parts[1])),
-          nb::cast<std::size_t>(parts[2])};
+  if (parts.size() != 3 && parts.size() != 4) {
+    throw nb::value_error("a tying is a tuple (ptr, params, width) or (ptr, params, width, values)");
+  }
+  Tying tying{copy(nb::cast<Input<std::int64_t>>(parts[0])),
+              copy(nb::cast<Input<std::int32_t>>(parts[1])),
+              nb::cast<std::size_t>(parts[2]),
+              {}};
+  if (parts.size() == 4) tying.values = copy(nb::cast<Input<double>>(parts[3]));
+  return tying;
 }
 
 }  // namespace

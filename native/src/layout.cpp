@@ -27,6 +27,10 @@ void Tying::check(std::size_t scores, const char* name) const {
     throw std::invalid_argument(std::string("[Tying] ") + name + " must have ascending pointers for " +
                                 std::to_string(scores) + " scores");
   }
+  if (!values.empty() && values.size() != params.size()) {
+    throw std::invalid_argument(std::string("[Tying] ") + name + " has " + std::to_string(values.size()) +
+                                " values for " + std::to_string(params.size()) + " parameters");
+  }
   for (const std::int32_t p : params) {
     if (p < 0 || static_cast<std::size_t>(p) >= width) {
       throw std::invalid_argument(std::string("[Tying] ") + name + " names parameter " + std::to_string(p) + " of " +
@@ -42,7 +46,7 @@ void Tying::apply(const double* from, std::size_t scores, double* out) const {
   }
   for (std::size_t j = 0; j < scores; ++j) {
     double sum = 0;
-    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) sum += from[params[i]];
+    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) sum += value(i) * from[params[i]];
     out[j] = sum;
   }
 }
@@ -54,7 +58,7 @@ void Tying::apply_transposed(const double* scores, std::size_t n, double factor,
   }
   std::fill_n(out, width, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
-    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) out[params[i]] += factor * scores[j];
+    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) out[params[i]] += factor * value(i) * scores[j];
   }
 }
 
@@ -93,6 +97,7 @@ void Layout::restrict_to(const Support& support) {
   if (support.ptr.size() != classes + 1 || support.ptr.back() != static_cast<std::int64_t>(support.columns.size())) {
     throw std::invalid_argument("[Layout] the support does not fit " + std::to_string(classes) + " classes");
   }
+  if (!tying_.values.empty()) throw std::invalid_argument("[Layout] a support takes a tying of zeros and ones");
   restricted_ = true;
   score_ptr_.assign(params_ + 1, 0);
   if (tying_.identity()) {

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from spanloom import Recognizer, read
-from spanloom._native import Lbfgs, Likelihood
+from spanloom._native import CompressedRows, Lbfgs, Likelihood
 from spanloom.corpus import Mention, Sentence
 from spanloom.errors import ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning.tying import shortest
 from spanloom.models import Chain, Shapes
 from spanloom.schemes import flatten
 from spanloom.storage import load_arrays
@@ -65,6 +66,28 @@ def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> Non
     for representation in range(7):
         summed += moves[pairs[1].reshape(-1, 7)[:, representation]]
     assert objective.global_weights(x).tobytes() == summed.tobytes()
+
+
+def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
+    """Step by step, the objective and the score weights are those of all the representations' parameters."""
+    model = Chain("BIES+")
+    mentions, lengths = [s.mentions for s in train], [len(s) for s in train]
+    model.learn(list(zip(mentions, lengths, strict=True)))
+    component = model.components[0]
+    sites, pairs = component.tying()
+    assert sites is not None
+    rows = CompressedRows(FeatureExtractor(FeatureSet(FEATURES)).fit(train))
+    gold = gold_cells(component, mentions, Shapes(lengths))
+    every = Likelihood(rows, component.structure, *gold, sites, pairs)
+    few = Likelihood(rows, component.structure, *gold, shortest(sites), pairs)
+    assert few.size < every.size / 3
+    steps = [Lbfgs(objective, np.zeros(objective.size), l2=0.2) for objective in (every, few)]
+    for _ in range(8):
+        a, b = (optimiser.iterate() for optimiser in steps)
+        assert a.value == pytest.approx(b.value, rel=1e-6)
+        assert a.gradient_norm == pytest.approx(b.gradient_norm, rel=1e-3)
+        assert a.x_norm == pytest.approx(b.x_norm, rel=1e-5)
+    np.testing.assert_allclose(every.weights(steps[0].x()), few.weights(steps[1].x()), atol=1e-4)
 
 
 def test_a_list_of_one_is_the_representation_itself(train: list[Sentence], tmp_path: Path) -> None:

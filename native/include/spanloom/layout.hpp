@@ -7,15 +7,19 @@
 
 namespace spanloom {
 
-// Which parameters add up to each score: score[j] = sum over i in [ptr[j], ptr[j + 1]) of parameter[params[i]].
-// The 0/1 matrix M of W_score = W_param * M, by its columns. Empty: one parameter per score.
+// Which parameters add up to each score:
+//   score[j] = sum over i in [ptr[j], ptr[j + 1]) of values[i] * parameter[params[i]].
+// The matrix M of W_score = W_param * M, by its columns. Empty: one parameter per score.
 struct Tying {
   std::vector<std::int64_t> ptr;
   std::vector<std::int32_t> params;
-  std::size_t width = 0;  // number of parameters
+  std::size_t width = 0;       // number of parameters
+  std::vector<double> values;  // as many as params, or empty when every value is 1
 
   bool identity() const { return ptr.empty(); }
   void check(std::size_t scores, const char* name) const;
+
+  double value(std::int64_t i) const { return values.empty() ? 1.0 : values[static_cast<std::size_t>(i)]; }
 
   // scores = parameters * M.
   void apply(const double* params, std::size_t scores, double* out) const;

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from spanloom._native import CompressedRows, Lbfgs, Likelihood, SparseRows, Structure
 from spanloom.learning.records import Iteration
+from spanloom.learning.tying import Weighted, shortest
+from spanloom.schemes.maps import Tied
 
 PERIOD = 10
 """The objective must fall by the tolerance, relatively, over this many iterations."""
@@ -65,8 +67,8 @@ def maximise_likelihood(
     gold: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
     settings: Settings,
     *,
-    site_tying: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], int] | None = None,
-    global_tying: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], int] | None = None,
+    site_tying: Tied | None = None,
+    global_tying: Tied | None = None,
     component: int = 0,
 ) -> Iterator[tuple[Iteration, Callable[[], Weights]]]:
     """Train one component; yields each iteration's record and a function that returns the weights at that point.
@@ -85,7 +87,10 @@ def maximise_likelihood(
     start = time.perf_counter()
     threads = settings.threads or 0
     observed = settings.support == "observed"
-    objective = Likelihood(rows, structure, *gold, site_tying, global_tying, observed=observed, threads=threads)
+    sites: Tied | Weighted | None = site_tying
+    if site_tying is not None and settings.l1 == 0 and not observed and site_tying[2] > structure.columns:
+        sites = shortest(site_tying)
+    objective = Likelihood(rows, structure, *gold, sites, global_tying, observed=observed, threads=threads)
     optimiser = Lbfgs(
         objective, np.zeros(objective.size), settings.l1, settings.l2, memory=settings.memory, threads=threads
     )
