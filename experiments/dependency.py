@@ -17,6 +17,8 @@ import numpy as np
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom._native import Likelihood
+from spanloom.corpus import valid_spans
+from spanloom.corpus.trees import heads_of
 from spanloom.evaluation.score import micro
 from spanloom.evaluation.significance import bootstrap, interval, unit_counts
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -118,9 +120,28 @@ def runs() -> Iterator[Run]:
             },
         )
 
+    for corpus in ("uner", "gum"):
+        yield Run(f"{corpus}, gold trees: valid spans by length, L = n", {"corpus": corpus, "task": "lengths"})
+
+
+def lengths(corpus: str, context: Context) -> Result:
+    """Count the valid spans of training sentences, however long they may be, by the length of the sentence."""
+    spans: dict[int, list[int]] = {}
+    for sentence in load(corpus, "train", context):
+        found = valid_spans(heads_of(sentence).tolist())
+        spans.setdefault(len(sentence), []).append(len(found))
+    tokens = sum(n * len(counts) for n, counts in spans.items())
+    return {
+        "candidates": sum(map(sum, spans.values())) / tokens,
+        "by_length": {str(n): sum(counts) / len(counts) for n, counts in sorted(spans.items())},
+        "sentences": {str(n): len(counts) for n, counts in sorted(spans.items())},
+    }
+
 
 def execute(run: Run, context: Context) -> Result:
     """Do one run in a process of its own, so that its memory can be told."""
+    if run.settings.get("task") == "lengths":
+        return lengths(run.settings["corpus"], context)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(_execute, run.settings, context).result()
 
@@ -248,7 +269,7 @@ def finish(results: dict[str, Result], folder: Path) -> None:
     for name, result in results.items():
         condition, _, model = name.rpartition(": ")
         base = results.get(f"{condition}: semimarkov")
-        if model == "semimarkov" or base is None:
+        if model == "semimarkov" or base is None or "unit_counts" not in result:
             continue
         mine, theirs = (np.array(r["unit_counts"], np.int64).reshape(-1, 3) for r in (result, base))
         test = bootstrap(mine, theirs)
@@ -257,6 +278,28 @@ def finish(results: dict[str, Result], folder: Path) -> None:
             f"| {name} | {100 * gap.value:+.2f} | {100 * gap.low:+.2f} … {100 * gap.high:+.2f} | {test.p['f1']:.4f} |"
         )
     (folder / "dependency-bootstrap.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _draw_lengths({name: r for name, r in results.items() if "by_length" in r}, folder)
+
+
+def _draw_lengths(results: dict[str, Result], folder: Path) -> None:
+    """Valid spans against sentence length, beside n, e·n and all segments up to L."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    most = 60
+    for name, result in results.items():
+        points = [(int(n), y) for n, y in result["by_length"].items() if int(n) <= most and result["sentences"][n] >= 5]
+        axes.plot(*zip(*points, strict=True), marker=".", label=name.split(":")[0])
+    n = np.arange(1, most + 1)
+    axes.plot(n, np.e * n, "k--", linewidth=0.8, label="e·n")
+    axes.plot(n, n, "k:", linewidth=0.8, label="n (single words)")
+    everything = [sum(min(LONGEST, k) for k in range(1, int(m) + 1)) for m in n]
+    axes.plot(n, everything, "k-", linewidth=0.8, label=f"L = {LONGEST}, no tree")
+    axes.set_xlabel("tokens in the sentence")
+    axes.set_ylabel("candidate segments")
+    axes.legend(frameon=False)
+    figure.savefig(folder / "dependency-lengths.svg")
 
 
 ABOUT = """\
