@@ -3,65 +3,77 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from spanloom.cli.tables import percent, score_table
 
-SENTENCES = (
-    "Activation of the IL-2 gene promoter in human T cells requires NF-kappa B.",
-    "The mayor of Port Ellis met engineers of the Harrow University Press on Monday.",
-)
+if TYPE_CHECKING:
+    from spanloom.recognizer import Recognizer
+
+NESTED = "Activation of the IL-2 gene promoter in human T cells requires NF-kappa B."
+BROKEN = "Expression of the IL-4 and IL-5 genes was high in human T and B lymphocytes."
 
 
 def demo(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Keep the trained model in this file.")
+        Path | None, typer.Option("--output", "-o", metavar="MODEL", help="Keep the second model in this file.")
     ] = None,
 ) -> None:
     """Train on the bundled sample corpus, score on held-out sentences, and tag two sentences.
 
     [bold]Example:[/bold] spanloom demo -o demo.loom
     """
-    from spanloom.cli.progress import TrainingProgress
-    from spanloom.corpus import read
-    from spanloom.drawing import draw
     from spanloom.recognizer import Recognizer
 
     console = Console()
-    ner = Recognizer(overlap="longest", max_iter=200)
-    train, test = list(read("sample:train")), list(read("sample:test"))
-    console.print(f"[bold]1. Train[/bold] on {sum(len(d.sentences) for d in train)} annotated sentences")
-    with TrainingProgress(ner.max_iter) as progress:
-        ner.fit(train, listener=progress)
-    t = ner.training_
+    console.print("[bold]Mentions inside mentions[/bold]: the model [bold]edge[/bold], exact and linear in the text")
+    _walk(console, Recognizer("edge", overlap="longest"), NESTED, table=True)
     console.print(
-        f"   {ner.extractor_.size:,} features, {len(ner.labels_)} labels, "
-        f"{t['iterations']} iterations in {t['seconds']:.1f} s\n"
+        "[bold]Mentions that cross or break into parts[/bold]: the model [bold]multilabel[/bold], which holds them all"
     )
-    report = ner.score(test)
-    console.print(
-        f"[bold]2. Score[/bold] on {report.counts['sentences']} held-out sentences: "
-        f"[bold]F1 {percent(report.f1)}[/bold], precision {percent(report.precision)}, recall {percent(report.recall)}"
-    )
-    console.print(score_table("", "label", report.by_label))
-    console.print("[bold]3. Tag[/bold] new text\n")
-    for text in SENTENCES:
-        for sentence in ner.predict(text).sentences:
-            console.print(draw(sentence, width=console.width))
-            console.print()
+    ner = Recognizer("multilabel")
+    _walk(console, ner, BROKEN, table=False)
     if output is not None:
         ner.save(output)
     model = output or Path("demo.loom")
     console.print("[bold]Try next[/bold]")
-    train_line = "spanloom train sample:train --dev sample:dev --overlap longest -o demo.loom"
+    train_line = "spanloom train sample:train --dev sample:dev --model multilabel -o demo.loom"
     lines = [
         *([] if output else [train_line]),
         f'echo "The IL-4 promoter binds STAT6." | spanloom tag {model}',
-        f"spanloom info {model}",
+        f"spanloom evaluate {model} sample:test --show 3",
         *(["spanloom train YOUR.jsonl --dev DEV.jsonl -o YOUR.loom"] if output else []),
     ]
     for line in lines:
         console.print(f"   {line}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
+    """Train, score, tag, and tell about it."""
+    from spanloom.cli.progress import TrainingProgress
+    from spanloom.corpus import read
+    from spanloom.drawing import draw
+
+    train, test = list(read("sample:train")), list(read("sample:test"))
+    with TrainingProgress(ner.max_iter) as progress:
+        ner.fit(train, listener=progress)
+    t = ner.training_
+    console.print(
+        f"   trained on {t['sentences']} sentences in {t['seconds']:.1f} s: "
+        f"{ner.extractor_.size:,} features, {len(ner.labels_)} labels"
+    )
+    report = ner.score(test)
+    console.print(
+        f"   on {report.counts['sentences']} held-out sentences: [bold]F1 {percent(report.f1)}[/bold], "
+        f"precision {percent(report.precision)}, recall {percent(report.recall)}"
+    )
+    if table:
+        console.print(score_table("", "label", report.by_label))
+    else:
+        console.print()
+    for sentence in ner.predict(text).sentences:
+        console.print(draw(sentence, width=console.width))
+        console.print()
