@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run the tests with a native module built under AddressSanitizer and UndefinedBehaviorSanitizer.
 #
-#   tools/sanitize.sh [pytest arguments]        default: all tests that reach the native core
+#   tools/sanitize.sh [pytest arguments]        default: the tests of the native core and what drives it
 #
 # The build and its environment are kept in $SPANLOOM_SANITIZE_DIR (default: build/sanitize) for the next run.
 set -euo pipefail
@@ -23,12 +23,8 @@ grep -q __asan_init "$module" || { echo "$module is built without sanitizers" >&
 # functions when it starts, without which it cannot follow exceptions.
 preload=$(gcc -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so)
 
-# By default, all tests but those of pure Python.
 if [ $# -eq 0 ]; then
-  set -- "$root/tests" -m "not corpus"
-  for pure in corpus evaluation experiments test_storage.py test_drawing.py test_files.py test_imports.py; do
-    set -- "$@" --ignore "$root/tests/$pure"
-  done
+  set -- -m "not corpus" tests/native tests/features tests/models tests/test_recognizer.py
 fi
 
 # Python keeps memory until it ends, so leaks are not looked for.
