@@ -90,6 +90,9 @@ class Recognizer:
         With development data: stop when their F1 has not risen for so many iterations, and take the best weights.
     constrained
         Whether only legal label sequences get probability.
+    order, dictionary
+        Maximum-entropy Markov: how many labels before are seen, 1 or 2; and how often a word must be in the training
+        data to get only the labels that it has there, None for no such rule.
     longest
         Segment models: how many tokens a mention may have; None for as many as the longest training mention.
     mention_penalty
@@ -160,6 +163,8 @@ class Recognizer:
         tol: float = 1e-5,
         patience: int | None = None,
         constrained: bool = True,
+        order: int = 2,
+        dictionary: int | None = None,
         longest: int | None = None,
         mention_penalty: float | Mapping[str, float] | str = 0.0,
         k: int | None = None,
@@ -196,6 +201,8 @@ class Recognizer:
         self.tol = tol
         self.patience = patience
         self.constrained = constrained
+        self.order = order
+        self.dictionary = dictionary
         self.longest = longest
         self.mention_penalty = mention_penalty
         self.k = k

@@ -85,10 +85,12 @@ def test_broken_mentions_do_not_fit():
         assert [m.label for _, m in make(name, overlap="longest", max_iter=2).fit(broken).lost_] == ["x"]
 
 
-@pytest.mark.parametrize("base", ["chain", "semimarkov"])
+@pytest.mark.parametrize("base", ["chain", "memm", "semimarkov"])
 @pytest.mark.parametrize("name", ["layered", "joined"])
 def test_reductions_take_any_flat_model(name, base):
-    features = SETTINGS["features"] if base == "chain" else ["first(word)[-1]", "last(word)[1]", "last(word)", "size"]
+    features = (
+        SETTINGS["features"] if base != "semimarkov" else ["first(word)[-1]", "last(word)[1]", "last(word)", "size"]
+    )
     ner = make(name, base=base, features=features).fit(NESTED)
     assert sorted(ner.predict(NEW).mentions) == sorted(NEW.mentions)
 

@@ -45,6 +45,10 @@ def train(
         list[str] | None,
         typer.Option(metavar="NAME=FILE", help="A list of names to look up; 'induced' for that of the training data."),
     ] = None,
+    order: Annotated[int, typer.Option(help="Of memm: how many labels before are seen, 1 or 2.")] = 2,
+    dictionary: Annotated[
+        int | None, typer.Option(help="Of memm: words seen so often get only labels that they were seen with.")
+    ] = None,
     scheme: Annotated[
         str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
     ] = "IOBES",
@@ -108,6 +112,8 @@ def train(
         layers=layers,
         groups=groups,
         rare=rare,
+        order=order,
+        dictionary=dictionary,
         scheme=scheme,
         features=features,
         clusters=clusters,

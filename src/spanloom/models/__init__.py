@@ -6,6 +6,7 @@ from spanloom.models.chains import Chains
 from spanloom.models.dgm import DependencyGuided, SingleArc
 from spanloom.models.edge import Edge
 from spanloom.models.hypergraph import Hypergraph
+from spanloom.models.memm import MaximumEntropyMarkov
 from spanloom.models.multilabel import Multilabel
 from spanloom.models.semimarkov import SemiMarkov
 from spanloom.models.spans import NestedGuided, Spans
@@ -16,6 +17,7 @@ MODELS: dict[str, type[Model]] = {
     for model in (
         Chain,
         Chains,
+        MaximumEntropyMarkov,
         Edge,
         State,
         Hypergraph,
@@ -37,6 +39,7 @@ __all__ = [
     "DependencyGuided",
     "Edge",
     "Hypergraph",
+    "MaximumEntropyMarkov",
     "Model",
     "Multilabel",
     "NestedGuided",

@@ -1,0 +1,304 @@
+"""Maximum-entropy Markov tagger, as in C&C (Curran & Clark 2003): each label is chosen given those before it.
+
+    p(y) = Π_t p(y_t | t, h_t),   p(y | t, h) = exp(w[y] · f(t) + v[h, y]) / Z_t(h),   v[h, y] = v₁[y₋₁, y] + v₂[h, y]
+
+where the history h is the label before, y₋₁ (``order=1``), or the two before (``order=2``), and Σ_y p(y | t, h) = 1.
+Holds flat, contiguous mentions. Training is one multinomial regression over tokens with their gold histories, with no
+sum over label sequences: it takes O(n L) where the chain takes O(n L²). A Gaussian prior is the penalty ``l2``.
+
+Finding is exact. Of the pairs of labels, only those of the training data have weights v₂; all others act alike, as the
+last label alone. So the states of the trellis are the pairs seen and the single labels, and
+
+    log p(y) = Σ_t w[y_t] · f(t) + v[h_t, y_t] − log Z_t(h_t)
+
+is a chain over these states, as log Z_t(h_t) belongs to the state at t − 1: it runs on the engine's chain, which is
+normalised as it stands (Z = 1).
+
+Known weakness, the *label bias* (Lafferty, McCallum & Pereira 2001): a history's probability mass must go on to the
+next token whatever that is, so what is seen later cannot make an early choice less probable. A chain does not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import ChainStructure, Decoder, SparseRows
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention
+from spanloom.errors import ModelFileError, ParameterError
+from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import Iteration, Settings, Weights, compress, maximise_likelihood
+from spanloom.models.base import Standalone
+from spanloom.parameters import check_choice, check_count
+from spanloom.schemes import Representations, Segments, first_misfit
+
+Floats = npt.NDArray[np.float64]
+
+
+class MaximumEntropyMarkov(Standalone):
+    """Labels one after the other, each given one or two before it.
+
+    Parameters
+    ----------
+    scheme
+        The segment representation, or several; see ``Chain``.
+    constrained
+        Whether only legal label sequences are found. Training gives all of them probability.
+    order
+        How many labels before are seen: 1 or 2.
+    dictionary
+        Words that the training data have at least so often get only labels that they have there; None for no such
+        rule. Where it leaves no legal sequence, it is not applied.
+    """
+
+    name = "memm"
+    holds = "contiguous mentions that do not overlap"
+    algorithms = ("lbfgs",)
+
+    def __init__(
+        self,
+        scheme: str | Sequence[str] = "IOBES",
+        constrained: bool = True,
+        order: int = 2,
+        dictionary: int | None = None,
+    ) -> None:
+        check_choice("order", str(order), ("1", "2"))
+        if dictionary is not None:
+            check_count("dictionary", dictionary)
+        self.representations = Representations.parse(scheme)
+        self.constrained, self.order, self.dictionary = constrained, order, dictionary
+        self.words: dict[str, list[int]] = {}
+
+    # The shape
+
+    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
+        self._set_labels(Segments.learn(self.representations.main, sentences))
+
+    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
+        return first_misfit(mentions)
+
+    def _set_labels(self, segments: Segments) -> None:
+        self.segments = segments
+        self.types = segments.types
+        self.size = len(segments.labels)
+
+    # Learning
+
+    def train(
+        self,
+        sentences: Sequence[Sentence],
+        gold: Sequence[Sequence[Mention]],
+        features: FeatureSet,
+        settings: Settings,
+        *,
+        algorithm: str,
+        seed: int,
+    ) -> Iterator[tuple[Iteration, Callable[[], Weights]]]:
+        self._all_features = FeatureExtractor(features)
+        rows = self._all_features.fit(sentences, settings.threads)
+        labelled = [self.segments.encode(m, len(s)) for m, s in zip(gold, sentences, strict=True)]
+        labels = np.concatenate(labelled)
+        if self.dictionary is not None:
+            self.words = _seen(sentences, labelled, self.dictionary)
+        previous = [_before(y, self.size, 1) for y in labelled]
+        histories = [np.concatenate(previous)]
+        self.pairs = np.zeros(0, np.int64)
+        if self.order == 2:
+            second = np.concatenate([_before(y, self.size, 2) for y in labelled])
+            codes = second * (self.size + 1) + histories[0]
+            self.pairs, numbers = np.unique(codes, return_inverse=True)
+            histories.append(self.size + 1 + numbers.astype(np.int64))
+        width = rows.width + self.size + 1 + len(self.pairs)
+        tokens = _one_by_one(rows, [rows.width + h for h in histories], width)
+        tie = self.representations.tie(self.segments.labels)
+        yield from maximise_likelihood(
+            compress(tokens, settings),
+            _free(self.size),
+            (np.arange(len(labels) + 1, dtype=np.int64), labels),
+            settings,
+            site_tying=None if tie is None else tie.sites,
+        )
+
+    def install(self, learned: Weights) -> None:
+        table = learned.features
+        count = self._all_features.size
+        used = table[:count].any(axis=1)
+        self.extractor = self._all_features.keep(np.flatnonzero(used))
+        histories = table[count:].copy()
+        self._set_weights(np.ascontiguousarray(table[:count][used]), histories)
+
+    def _set_weights(self, features: npt.NDArray[np.float32], histories: npt.NDArray[np.float32]) -> None:
+        """Make the trellis: states are the pairs of labels seen in training, then the single labels."""
+        size, start = self.size, self.size
+        if features.shape[1:] != (size,) or histories.shape != (size + 1 + len(self.pairs), size):
+            raise ValueError(
+                f"weights {features.shape} and {histories.shape} do not fit {size} labels and {len(self.pairs)} pairs"
+            )
+        self.features, self.histories = features, histories
+        single, paired = histories[: size + 1].astype(np.float64), histories[size + 1 :].astype(np.float64)
+        number = {int(code): k for k, code in enumerate(self.pairs) if code % (size + 1) != start}
+        states = [(code // (size + 1), code % (size + 1), k) for code, k in number.items()]
+        at = {code: i for i, code in enumerate(number)}
+        self.last = np.array([b for _, b, _ in states] + list(range(size)), np.int64)  # last[state]: its label
+        # v[state, y], and where the state goes by y
+        self.step = single[self.last]
+        for i, (_, _, k) in enumerate(states):
+            self.step[i] += paired[k]
+        self.goes = np.array(
+            [[at.get(c * (size + 1) + y, len(states) + y) for y in range(size)] for c in self.last.tolist()], np.int64
+        )
+        both = start * (size + 1) + start
+        first = np.flatnonzero(self.pairs == both)
+        self.first_step = single[start] + (paired[first[0]] if len(first) else 0.0)
+        self.first_state = np.array([at.get(start * (size + 1) + y, len(states) + y) for y in range(size)], np.int64)
+        self._structure, self.globals = self._trellis()
+        self._decoder = Decoder(_free(size), features.ravel(), np.zeros(size * size))
+
+    def _trellis(self) -> tuple[ChainStructure, Floats]:
+        count, size = self.goes.shape
+        allowed = np.zeros((count, count), np.uint8)
+        transitions = np.zeros((count, count))
+        legal = np.ones((size, size), np.bool_)
+        start, end = np.zeros(count, np.uint8), np.ones(count, np.uint8)
+        may_start = np.ones(size, np.bool_)
+        if self.constrained:
+            legal[:] = [[self.segments.allowed(a, b) for b in range(size)] for a in range(size)]
+            may_start[:] = [self.segments.may_start(a) for a in range(size)]
+            end[:] = [self.segments.may_end(int(a)) for a in self.last]
+        for state in range(count):
+            allowed[state, self.goes[state]] = legal[self.last[state]]
+            transitions[state, self.goes[state]] = self.step[state]
+        start[self.first_state] = may_start
+        return ChainStructure(count, allowed.ravel(), start, end), transitions.ravel()
+
+    # Finding
+
+    def local_scores(
+        self, sentences: Sequence[Sentence], threads: int = 0, *, dictionary: bool = True
+    ) -> Iterator[Floats]:
+        """Yield w[y] · f(t) as ``[t, y]`` for each sentence, −∞ for what the dictionary forbids."""
+        scores = self._decoder.scores(self.extractor.transform(sentences, threads or None), threads)
+        table = scores.reshape(-1, self.size)
+        at = 0
+        for sentence in sentences:
+            found = table[at : at + len(sentence)]
+            at += len(sentence)
+            known = [(t, self.words[word]) for t, word in enumerate(sentence.tokens) if word in self.words]
+            if known and dictionary:
+                found = found.copy()
+                for t, labels in known:
+                    kept = found[t, labels]
+                    found[t] = -np.inf
+                    found[t, labels] = kept
+            yield found
+
+    def state_scores(self, local: Floats) -> Floats:
+        """Return the scores ``[t, state]`` that make the chain over states the model: log p is their sum."""
+        scores = local[:, self.last]
+        scores[:-1] -= _log_sums(local[1:], self.step)
+        scores[0] += self.first_step[self.last] - _log_sums(local[:1], self.first_step[None, :])[0]
+        return scores
+
+    def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:
+        found = []
+        for sentence, local in zip(sentences, self.local_scores(sentences, threads), strict=True):
+            states = self._best(local)
+            if states is None and self.words:
+                states = self._best(next(self.local_scores([sentence], threads, dictionary=False)))
+            found.append([] if states is None else self.segments.decode(self.last[states]))
+        return found
+
+    def _best(self, local: Floats) -> npt.NDArray[np.int64] | None:
+        """The best states; None if no sequence is possible."""
+        if not len(local):
+            return np.zeros(0, np.int64)
+        score, cells = self._structure.best(self.state_scores(local).ravel(), self.globals)
+        return np.asarray(cells, np.int64) % len(self.last) if np.isfinite(score) else None
+
+    # Keeping
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "scheme": self.segments.scheme,
+            "constrained": self.constrained,
+            "order": self.order,
+            "labels": list(self.segments.labels),
+            "words": self.words,
+        }
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> MaximumEntropyMarkov:
+        try:
+            model = cls(header["scheme"], bool(header["constrained"]), header["order"])
+            model._set_labels(Segments(header["scheme"], [str(label) for label in header["labels"]]))
+            model.words = {str(word): [int(y) for y in labels] for word, labels in header["words"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError, ParameterError) as error:
+            raise ModelFileError(f"the labels of the maximum-entropy Markov model are damaged: {error}") from None
+        if any(not 0 <= y < model.size for labels in model.words.values() for y in labels):
+            raise ModelFileError("the dictionary of the maximum-entropy Markov model speaks of labels that it lacks")
+        return model
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"features": self.features, "histories": self.histories, "pairs": self.pairs}
+
+    def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        self.extractor = extractor
+        self.pairs = arrays["pairs"]
+        codes = (self.size + 1) ** 2
+        if self.pairs.dtype != np.int64 or ((self.pairs < 0) | (self.pairs >= codes)).any():
+            raise ValueError("the pairs of labels are damaged")
+        if len(arrays["features"]) != extractor.size:
+            raise ValueError(f"there are weights of {len(arrays['features'])} features, and {extractor.size} features")
+        self._set_weights(arrays["features"], arrays["histories"])
+
+
+def _free(size: int) -> ChainStructure:
+    """A structure whose sites, one to a sentence, take any label."""
+    return ChainStructure(size, np.ones(size * size, np.uint8), np.ones(size, np.uint8), np.ones(size, np.uint8))
+
+
+def _before(labels: npt.NDArray[np.int32], start: int, steps: int) -> npt.NDArray[np.int64]:
+    """The label so many tokens before each token; ``start`` before the sentence."""
+    shifted = np.full(len(labels), start, np.int64)
+    shifted[steps:] = labels[: max(len(labels) - steps, 0)]
+    return shifted
+
+
+def _one_by_one(rows: SparseRows, extra: Sequence[npt.NDArray[np.int64]], width: int) -> SparseRows:
+    """Every row as a sentence of its own, with one more feature for each of ``extra``."""
+    n, more = rows.rows, len(extra)
+    ptr = rows.row_ptr + more * np.arange(n + 1, dtype=np.int64)
+    ids = np.empty(len(rows.ids) + more * n, np.uint32)
+    values = None if rows.values is None else np.ones(len(ids), np.float32)
+    places = np.arange(len(rows.ids)) + more * np.repeat(np.arange(n), np.diff(rows.row_ptr))
+    ids[places] = rows.ids
+    if values is not None and rows.values is not None:
+        values[places] = rows.values
+    for k, numbers in enumerate(extra):
+        ids[ptr[1:] - more + k] = numbers
+    return SparseRows(np.arange(n + 1, dtype=np.int64), ptr, ids, width, values)
+
+
+def _log_sums(local: Floats, step: Floats) -> Floats:
+    """log Σ_y exp(local[t, y] + step[h, y]) as ``[t, h]``: a product of matrices, as the sum falls into factors."""
+    top, high = local.max(axis=1, keepdims=True), step.max(axis=1)
+    with np.errstate(divide="ignore"):
+        sums = np.log(np.exp(local - top) @ np.exp(step - high[:, None]).T) + top + high
+    for t, h in np.argwhere(np.isneginf(sums)):  # too far apart for one factor each
+        sums[t, h] = np.logaddexp.reduce(local[t] + step[h])
+    return np.asarray(sums, np.float64)
+
+
+def _seen(sentences: Sequence[Sentence], labelled: Sequence[npt.NDArray[np.int32]], least: int) -> dict[str, list[int]]:
+    """The labels of every word that occurs at least so often."""
+    counts: dict[str, int] = {}
+    labels: dict[str, set[int]] = {}
+    for sentence, numbers in zip(sentences, labelled, strict=True):
+        for word, y in zip(sentence.tokens, numbers.tolist(), strict=True):
+            counts[word] = counts.get(word, 0) + 1
+            labels.setdefault(word, set()).add(y)
+    return {word: sorted(labels[word]) for word in sorted(labels) if counts[word] >= least}

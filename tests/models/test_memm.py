@@ -1,0 +1,164 @@
+"""The maximum-entropy Markov model against brute force: the definition, label by label, over all sequences."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from oracles import finite_differences
+from spanloom import Mention, Recognizer, Sentence, read
+from spanloom.errors import ModelFileError, ParameterError
+
+
+def sentence(text, *mentions):
+    return Sentence(text.split(), [Mention(label, (part,)) for label, part in mentions])
+
+
+TRAIN = [
+    sentence("the lacZ gene works", ("DNA", (1, 3))),
+    sentence("a p53 gene", ("DNA", (1, 3))),
+    sentence("p53 binds p53", ("protein", (0, 1)), ("protein", (2, 3))),
+    sentence("nothing here"),
+    sentence("works"),
+]
+NEW = [sentence("the p53 gene"), sentence("a lacZ"), sentence("p53 p53 works"), sentence("gene")]
+FEATURES = ["word[0]", "word[-1]"]
+
+
+def fit(**settings):
+    return Recognizer("memm", **{"features": FEATURES, "l2": 0.05, "max_iter": 60, **settings}).fit(TRAIN)
+
+
+def by_definition(ner, given, labels):
+    """log p(labels), one softmax a token: features of the token, of the label before, and of the two before."""
+    model = ner.model_
+    size = model.size
+    rows = model.extractor.transform([given])
+    pairs = {int(code): k for k, code in enumerate(model.pairs)}
+    total = 0.0
+    for t, y in enumerate(labels):
+        one = labels[t - 1] if t >= 1 else size
+        two = labels[t - 2] if t >= 2 else size
+        scores = model.features[rows.ids[rows.row_ptr[t] : rows.row_ptr[t + 1]]].sum(0).astype(float)
+        scores = scores + model.histories[one]
+        if model.order == 2 and two * (size + 1) + one in pairs:
+            scores = scores + model.histories[size + 1 + pairs[two * (size + 1) + one]]
+        if given.tokens[t] in model.words:
+            allowed = model.words[given.tokens[t]]
+            scores = np.where(np.isin(np.arange(size), allowed), scores, -np.inf)
+        total += scores[y] - math.log(np.exp(scores).sum())
+    return total
+
+
+@pytest.mark.parametrize("settings", [{"order": 1}, {"order": 2}, {"scheme": "IOB2", "dictionary": 2}])
+def test_probabilities_sum_to_one_and_viterbi_is_the_best_of_all(settings):
+    """Over all label sequences; the trellis on the engine has Z = 1 and gives each sequence its probability."""
+    ner = fit(constrained=False, **settings)
+    model = ner.model_
+    for given in NEW:
+        listed = {
+            labels: by_definition(ner, given, labels)
+            for labels in itertools.product(range(model.size), repeat=len(given))
+        }
+        assert math.fsum(map(math.exp, listed.values())) == pytest.approx(1)
+        (local,) = model.local_scores([given])
+        scores = np.concatenate([model.state_scores(local).ravel(), model.globals])
+        graph = model._structure.graph(len(given))
+        assert graph.log_partition(scores) == pytest.approx(0, abs=1e-9)
+        best = max(listed, key=lambda labels: listed[labels])
+        score, _ = graph.best(scores)
+        assert score == pytest.approx(listed[best])
+        assert ner.predict(given).mentions == model.segments.decode(best)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_legal_sequences_only(order):
+    """Constrained: the best of the legal sequences, though training knows no law."""
+    ner = fit(order=order, l2=5.0, scheme="IOBES")
+    model = ner.model_
+    for given in NEW:
+        legal = [
+            labels
+            for labels in itertools.product(range(model.size), repeat=len(given))
+            if not model.segments.illegal(labels)
+        ]
+        best = max(legal, key=lambda labels: by_definition(ner, given, labels))
+        assert ner.predict(given).mentions == model.segments.decode(best)
+
+
+def test_training_finds_the_maximum_of_the_conditional_likelihood():
+    """The gradient of the regularised likelihood, from the definition, vanishes at the weights that were learned."""
+    ner = fit(order=2, max_iter=400, tol=0.0, l2=0.3)
+    model = ner.model_
+    gold = [tuple(model.segments.encode(s.mentions, len(s)).tolist()) for s in TRAIN]
+    kept = model.features, model.histories
+
+    def objective(x):
+        count = kept[0].size
+        model.features = x[:count].reshape(kept[0].shape)
+        model.histories = x[count:].reshape(kept[1].shape)
+        return 0.3 * (x**2).sum() - sum(by_definition(ner, s, y) for s, y in zip(TRAIN, gold, strict=True))
+
+    x = np.concatenate([kept[0].ravel(), kept[1].ravel()]).astype(float)
+    try:
+        gradient = finite_differences(objective, x, 1e-4)
+    finally:
+        model.features, model.histories = kept
+    assert np.abs(gradient).max() < 2e-3
+
+
+def test_what_comes_later_does_not_change_an_early_choice():
+    """The label bias: `r i b` is A three times, `r o b` is B twice; `r` alone decides, 3 to 2, whatever follows."""
+    data = [sentence("r i b", ("A", (0, 3)))] * 3 + [sentence("r o b", ("B", (0, 3)))] * 2
+    ner = Recognizer("memm", order=1, scheme="IO", constrained=False, features=["word"], l2=1e-4, max_iter=200)
+    model = ner.fit(data).model_
+    labels = list(model.segments.labels)
+    for given in (data[0], data[-1]):
+        (local,) = model.local_scores([given])
+        scores = np.concatenate([model.state_scores(local).ravel(), model.globals])
+        _, uses = model._structure.graph(3).expectations(scores)
+        assert uses[labels.index("I-A")] == pytest.approx(0.6, abs=0.01)
+        assert uses[labels.index("I-B")] == pytest.approx(0.4, abs=0.01)
+
+
+def test_a_dictionary_that_leaves_nothing_is_not_applied():
+    """`gene` was always the end of a mention and `the` always outside: together they leave no legal sequence."""
+    ner = fit(dictionary=1)
+    assert ner.model_.words["the"] == [ner.model_.segments.labels.index("O")]
+    assert isinstance(ner.predict(sentence("the gene")).mentions, list)
+    assert ner.predict(TRAIN[0]).mentions == TRAIN[0].mentions
+
+
+@pytest.mark.parametrize("settings", [{"order": 1}, {"order": 2, "dictionary": 2}, {"scheme": "BIES+"}])
+def test_the_file_holds_everything(settings, tmp_path):
+    ner = fit(**settings)
+    ner.save(tmp_path / "m.loom")
+    again = Recognizer.load(tmp_path / "m.loom")
+    assert again.predict(TRAIN + NEW) == ner.predict(TRAIN + NEW)
+    again.save(tmp_path / "again.loom")
+    assert (tmp_path / "m.loom").read_bytes() == (tmp_path / "again.loom").read_bytes()
+
+
+def test_damaged_files_are_named():
+    arrays, header = fit().state()
+    with pytest.raises(ModelFileError, match="pairs of labels are damaged"):
+        Recognizer.from_state({**arrays, "model.pairs": arrays["model.pairs"] + 10**6}, header)
+    with pytest.raises(ModelFileError, match="do not fit"):
+        Recognizer.from_state({**arrays, "model.histories": arrays["model.histories"][1:]}, header)
+
+
+def test_it_learns_the_sample_and_its_edges():
+    train = list(read("sample:train"))
+    ner = Recognizer("memm", overlap="longest", max_iter=60).fit(train, dev=read("sample:dev"))
+    assert ner.score(read("sample:test")).precision > 0.8
+    assert ner.predict("").sentences == []
+    assert ner.predict(Sentence([])).mentions == []
+    assert len(ner.predict(Sentence(["gene"] * 3000))) == 3000
+
+
+def test_order_is_one_or_two():
+    with pytest.raises(ParameterError, match="'order' parameter must be one of 1, 2"):
+        fit(order=3)
