@@ -8,6 +8,7 @@ import typer
 
 from spanloom.cli import (
     cluster,
+    combine,
     compare,
     convert,
     crossval,
@@ -41,6 +42,7 @@ app.command()(tag.tag)
 app.command()(info.info)
 app.command()(evaluate.evaluate)
 app.command()(compare.compare)
+app.command()(combine.combine)
 app.command()(tune.tune)
 app.command()(crossval.crossval)
 app.command()(convert.convert)

@@ -1,7 +1,8 @@
-"""Nested recognition out of flat taggers: layering, cascading, joined labels, and simple tagging to compare with."""
+"""Nested mentions out of flat taggers: layers, cascades, joined labels, simple tagging; combinations of systems."""
 
 from spanloom.reductions.base import FlatTagger, Reduction
 from spanloom.reductions.cascade import Cascade
+from spanloom.reductions.combine import Conflict, combine
 from spanloom.reductions.joined import Joined
 from spanloom.reductions.layered import Innermost, Layered, Outermost
 
@@ -10,4 +11,15 @@ REDUCTIONS: dict[str, type[Reduction]] = {
 }
 """The reductions by the name that ``Recognizer(model=…)`` takes."""
 
-__all__ = ["REDUCTIONS", "Cascade", "FlatTagger", "Innermost", "Joined", "Layered", "Outermost", "Reduction"]
+__all__ = [
+    "REDUCTIONS",
+    "Cascade",
+    "Conflict",
+    "FlatTagger",
+    "Innermost",
+    "Joined",
+    "Layered",
+    "Outermost",
+    "Reduction",
+    "combine",
+]

@@ -1,0 +1,57 @@
+"""``spanloom combine``: one prediction out of several."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from spanloom.corpus import Document
+
+
+def combine(
+    systems: Annotated[
+        list[str], typer.Argument(metavar="SYSTEM...", help="Model files, or corpora with predictions.")
+    ],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="REF", help="Where the combination goes.")],
+    text: Annotated[
+        str | None, typer.Option(metavar="REF", help="What models are to tag; by default the first corpus given.")
+    ] = None,
+    how: Annotated[str, typer.Option(help="union, intersection or vote.")] = "union",
+    least: Annotated[
+        int | None, typer.Option(help="How many must agree in a vote; more than half if left out.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads of models; all cores if left out.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Unite, intersect or put to the vote what systems found in the same text, and report where they conflict.
+
+    [bold]Example:[/bold] spanloom combine a.loom b.loom c.jsonl --how vote --text test.jsonl -o voted.jsonl
+    """
+    from spanloom.cli.sources import is_model, predictions
+    from spanloom.corpus import Reference, read, write
+    from spanloom.reductions import combine
+
+    corpora = [text] if text is not None else [system for system in systems if not is_model(system)]
+    if not corpora:
+        raise typer.BadParameter("models alone need a text to tag", param_hint="--text")
+    documents: list[Document] = list(read(corpora[0]))
+    found, conflicts = combine([predictions(system, documents, threads) for system in systems], how, least=least)
+    report = write(found, Reference.parse(output))
+    for problem in report.problems:
+        print(f"spanloom: {problem}", file=sys.stderr)
+    mentions = sum(len(doc.mentions) for doc in found)
+    if as_json:
+        lines = [str(conflict) for conflict in conflicts]
+        print(json.dumps({"output": output, "mentions": mentions, "conflicts": lines}, ensure_ascii=False))
+        return
+    console = Console()
+    console.print(f"[bold]{output}[/bold]  {mentions:,} mentions, {len(conflicts):,} conflicts", highlight=False)
+    for conflict in conflicts[:10]:
+        console.print(f"  {conflict}", highlight=False, markup=False)
+    if len(conflicts) > 10:
+        console.print(f"  … and {len(conflicts) - 10:,} more; --json lists all", highlight=False)
