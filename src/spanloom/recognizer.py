@@ -19,7 +19,7 @@ import numpy.typing as npt
 import spanloom
 from spanloom import penalty
 from spanloom._native import Decoder
-from spanloom.columns import Annotator, annotator, restore
+from spanloom.columns import Annotator, annotator, restore, with_document_columns
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
@@ -255,7 +255,8 @@ class Recognizer:
         self._check(dev is not None)
         feature_set = self._feature_set()
         start = time.perf_counter()
-        sentences = self._learned(_sentences(corpus))
+        items = list(corpus)
+        sentences = self._learned(_sentences(items))
         if not any(len(s) for s in sentences):
             raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
         annotators: list[Annotator] = []
@@ -263,7 +264,8 @@ class Recognizer:
             one, sentences = annotator(given).fit(sentences)
             annotators.append(one)
             feature_set = feature_set.plus(one.templates)
-        sentences = self._with_trees(sentences)
+        columns = feature_set.columns()
+        sentences = with_document_columns(self._with_trees(sentences), _sizes(items), columns)
         model = self._make_model(sentences, feature_set)
         settings = Settings(
             self.l1, self.l2, self.max_iter or model.iterations, self.tol, threads=self.threads, support=self.support
@@ -278,7 +280,11 @@ class Recognizer:
             kept, gone = model.narrow(held.mentions, lengths)
             held = Held(kept, held.lost + gone, held.misread)
         model.learn(list(zip(held.mentions, lengths, strict=True)))
-        dev_sentences = None if dev is None else self._with_trees(annotate(self._learned(_sentences(dev)), annotators))
+        dev_sentences: list[Sentence] | None = None
+        if dev is not None:
+            watched = list(dev)
+            dev_sentences = self._with_trees(annotate(self._learned(_sentences(watched)), annotators))
+            dev_sentences = with_document_columns(dev_sentences, _sizes(watched), columns)
         weights: list[Weights] = []
         history: list[Iteration] = []
         interrupted: Interrupted | None = None
@@ -372,7 +378,8 @@ class Recognizer:
             Precision, recall and F1 at each value, the same for all labels.
         """
         self._fitted()
-        return self._tune(annotate(self._learned(_sentences(dev)), self.annotators_), by_label=by_label)
+        items = list(dev)
+        return self._tune(self._ready(self._learned(_sentences(items)), _sizes(items)), by_label=by_label)
 
     def _tune(self, sentences: Sequence[Sentence], *, by_label: bool) -> Curve:
         model = self._fitted()
@@ -430,7 +437,9 @@ class Recognizer:
             if not units:
                 return
             groups = [unit.sentences if isinstance(unit, Document) else [unit] for unit in units]
-            tagged = iter(self._tag([sentence for group in groups for sentence in group]))
+            tagged = iter(
+                self._tag([sentence for group in groups for sentence in group], [len(group) for group in groups])
+            )
             for unit, group in zip(units, groups, strict=True):
                 found = repair(group, list(islice(tagged, len(group))), self.repairs)
                 done = [self._result(sentence, mentions) for sentence, mentions in zip(group, found, strict=True)]
@@ -453,7 +462,7 @@ class Recognizer:
                 "k_best takes models with one component"
             )
         component, weights = model.components[0], self.weights_[0]
-        (sentence,) = self._with_trees(annotate([sentence], self.annotators_))
+        (sentence,) = self._ready([sentence], [1])
         shapes = model.shapes([sentence], self.extractor_.layout)
         rows = self.extractor_.transform([sentence], self.threads, shapes.lattices)
         scores = np.concatenate([self._decoder.scores(rows, 1), weights.globals])
@@ -666,7 +675,7 @@ class Recognizer:
         """Make a flat tagger for a reduction, with these settings."""
         if callable(self.base):
             return self.base()
-        changes: dict[str, Any] = {"model": self.base, "annotators": (), "parser": None}
+        changes: dict[str, Any] = {"model": self.base, "annotators": (), "parser": None, "repairs": ()}
         changes["features"] = features.plus(templates)
         if scheme is not None:
             changes["scheme"] = scheme
@@ -755,9 +764,14 @@ class Recognizer:
             self._made_parser = (self.parser, made)
         return with_trees(sentences, self._made_parser[1])
 
-    def _tag(self, sentences: list[Sentence]) -> list[list[Mention]]:
+    def _ready(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[Sentence]:
+        """The sentences of documents of these sizes with everything that the model looks at."""
+        done = self._with_trees(annotate(sentences, self.annotators_))
+        return with_document_columns(done, sizes, self.extractor_.features.columns())
+
+    def _tag(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[list[Mention]]:
         model, threads = self._fitted(), self.threads or 0
-        sentences = self._with_trees(annotate(sentences, self.annotators_))
+        sentences = self._ready(sentences, sizes)
         if isinstance(model, Standalone):
             return model.find(sentences, threads)
         if isinstance(model, Reduction):
@@ -791,6 +805,11 @@ def _no_features(model: Reduction, features: FeatureSet) -> FeatureExtractor:
 
 def _below(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, npt.NDArray[Any]]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _sizes(items: Sequence[Sentence | Document]) -> list[int]:
+    """How many sentences each item has."""
+    return [len(item.sentences) if isinstance(item, Document) else 1 for item in items]
 
 
 def _sentences(corpus: Iterable[Sentence | Document]) -> list[Sentence]:

@@ -1,8 +1,9 @@
-"""Token columns that the data do not have: from taggers of ours and of others, and from lexicons."""
+"""Token columns that the data do not have: from taggers of ours and of others, lexicons, and whole documents."""
 
 from spanloom.columns.base import Annotator
 from spanloom.columns.choose import annotator, restore
 from spanloom.columns.chunks import ChunkColumns
+from spanloom.columns.documents import with_document_columns
 from spanloom.columns.lexicon import InducedLexicon, Lexicon
 from spanloom.columns.model import ModelColumns
 from spanloom.columns.phrases import PhraseColumns
@@ -21,4 +22,5 @@ __all__ = [
     "annotator",
     "restore",
     "train_udpipe_tagger",
+    "with_document_columns",
 ]

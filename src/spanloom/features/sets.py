@@ -178,6 +178,33 @@ MCDONALD = (
 how far the step goes, and which words and parts of speech it skips (McDonald, Crammer & Pereira 2005). The data need a
 column ``pos``."""
 
+ALEX_GENIA = (
+    "bias",
+    "word[-2..2]",
+    "lower(word)[-1..1]",
+    "pos[-2..2]",
+    "prefix(word, 1..4)",
+    "suffix(word, 1..4)",
+    "flags(word)",
+    "shape(word)[-1..1]",
+    "collapsed(word)[-2..2]",
+    "word[-1] & word[0]",
+    "word[0] & word[1]",
+    "pos[-1] & pos[0]",
+    "pos[0] & pos[1]",
+    "collapsed(word)[-1] & collapsed(word)[0]",
+    "collapsed(word)[0] & collapsed(word)[1]",
+    "character[-1..1]",
+    "headword",
+    "abbreviation[-1..1]",
+    "title",
+    "wordcounter",
+    "verb",
+    "font",
+)
+"""Alex, Haddow & Grover (2007): the tagger of Curran & Clark (2003) and features for biomedical text. The data need a
+column ``pos``; the others are made from the whole document, see ``spanloom.columns.documents``."""
+
 NAMED: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,
     "crfsuite-like": CRFSUITE_LIKE,
@@ -193,4 +220,5 @@ NAMED: dict[str, tuple[str, ...]] = {
     "jie-semi": JIE_SEMI,
     "dep": DEP,
     **SEPARATOR_SETS,
+    "alex-genia": ALEX_GENIA,
 }
