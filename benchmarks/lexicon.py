@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import resource
 import time
@@ -25,11 +26,13 @@ def main() -> None:
     rng = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(rng.choices(letters, k=rng.randint(2, 10))) for _ in range(400_000)]
+    rare = words[5_000:]  # names are not made of the most frequent words
 
     def entry() -> list[str]:
-        return rng.choices(words, k=rng.choice((1, 2, 2, 3, 3, 4)))
+        return rng.choices(rare, k=rng.choice((1, 2, 2, 3, 3, 4)))
 
-    texts = [rng.choices(words, k=28) for _ in range(20_000)]
+    zipf = list(itertools.accumulate(1 / (rank + 1) for rank in range(len(words))))  # as in any text
+    texts = [rng.choices(words, cum_weights=zipf, k=28) for _ in range(20_000)]
     for text in texts[::3]:  # a third of the sentences hold the beginning of an entry, and a sixth a whole one
         text[5:8] = entry()[:2] + text[7:8]
     before = resident()

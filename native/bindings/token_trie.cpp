@@ -16,7 +16,7 @@ using namespace nb::literals;
 namespace spanloom::bindings {
 namespace {
 
-constexpr std::size_t kShard = 256;  // sentences
+constexpr std::size_t kShard = 4096;  // sentences; a matcher remembers words, so that long ones are quicker
 
 std::vector<Op> operations(const std::vector<std::string>& names) {
   std::vector<Op> ops;
