@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
+from typer.testing import CliRunner
 
 from spanloom import Mention, Recognizer, Sentence, read
+from spanloom.cli.app import app
 from spanloom.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.reductions import REDUCTIONS, Joined
 
@@ -163,3 +166,19 @@ def test_every_reduction_beats_simple_tagging_on_the_sample():
     }
     simple = max(scores["innermost"], scores["outermost"])
     assert all(f1 > simple for name, f1 in scores.items() if name not in ("innermost", "outermost")), scores
+
+
+def test_the_commands_train_and_describe_a_reduction(tmp_path):
+    """One file for all parts; info counts the features of all of them."""
+    runner = CliRunner()
+    model = str(tmp_path / "m.loom")
+    options = ["--model", "layered", "--base", "memm", "--overlap", "longest", "--max-iter", "3", "-o", model]
+    done = runner.invoke(app, ["train", "sample:dev", *options])
+    assert done.exit_code == 0, done.output
+    done = runner.invoke(app, ["info", model, "--json"])
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.output)
+    parts = Recognizer.load(model).parts_
+    assert len(parts) > 1
+    assert facts["model"] == "layered"
+    assert facts["features"] == sum(part.extractor_.size for part in parts) > 0

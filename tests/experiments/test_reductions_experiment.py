@@ -1,0 +1,46 @@
+"""The experiment on reductions: its test of significance, its runs, its second table."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import chi2_contingency
+
+from experiments.reductions import RUNS, chi_square, finish
+
+
+def result(f1, correct, gold, predicted, **labels):
+    by_label = {label: {"f1": value} for label, value in labels.items()}
+    return {"f1": f1, "correct": correct, "gold": gold, "predicted": predicted, "by_label": by_label}
+
+
+def test_chi_square_is_that_of_the_textbook():
+    """Against scipy, without Yates' correction: right answers against false ones and misses."""
+    a, b = result(0, 600, 1000, 900), result(0, 650, 1000, 950)
+    table = [[600, 300 + 400], [650, 300 + 350]]
+    assert chi_square(a, b) == pytest.approx(chi2_contingency(table, correction=False).pvalue)
+    assert chi_square(a, a) == pytest.approx(1)
+
+
+def test_every_row_of_the_table_is_there_for_both_bases():
+    """Thirteen rows of the paper's table 4, with its figures, for each base; and the model to compare with."""
+    assert sum(run.name.startswith("memm: ") for run in RUNS) == 13
+    assert sum(run.name.startswith("chain: ") for run in RUNS) == 13
+    assert max(run.paper["f1"] for run in RUNS if run.paper) == 67.88
+    assert RUNS[-1].settings["model"] == "edge"
+
+
+def test_classes_and_significance_are_written(tmp_path):
+    """The better of the two simple ones is what the others are compared with."""
+    results = {
+        "memm: innermost": result(0.6, 600, 1000, 1000, DNA=0.5),
+        "memm: outermost": result(0.5, 500, 1000, 1000, DNA=0.4),
+        "memm: joined labels": result(0.7, 700, 1000, 1000, DNA=0.625, RNA=0.25),
+        "edge": result(0.7, 700, 1000, 1000),
+    }
+    finish(results, tmp_path)
+    text = (tmp_path / "reductions-classes.md").read_text(encoding="utf-8")
+    p = chi_square(results["memm: joined labels"], results["memm: innermost"])
+    assert f"| memm: joined labels | 70.00 | {p:.3g} |" in text
+    assert "| edge | 70.00 |  |" in text
+    assert "| DNA | 50.0 | 40.0 | 62.5 |  |" in text
+    assert "| RNA |  |  | 25.0 |  |" in text
