@@ -47,7 +47,7 @@ nb::list give_subsets(const std::vector<Subset>& subsets) {
 }
 
 nb::tuple give_weights(const SubsetWeights& weights) {
-  return nb::make_tuple(give(std::vector<float>(weights.tokens)), give(std::vector<double>(weights.distances)),
+  return nb::make_tuple(give(std::vector<float>(weights.tokens)), give(std::vector<float>(weights.distances)),
                         table_state(*weights.table), give(std::vector<float>(weights.pairs)));
 }
 
@@ -83,6 +83,14 @@ void bind_subset_learner(nb::module_& m) {
       },
       "gram"_a, "b"_a, "upper"_a, "tolerance"_a = 1e-9, "max_sweeps"_a = 10000,
       "The dual variables of the smallest change d with a_i . d >= b_i; gram[i, j] = a_i . a_j.");
+
+  m.def(
+      "soft_hildreth",
+      [](const Input<double>& gram, const Input<double>& b, double upper, double tolerance, std::size_t max_sweeps) {
+        return give(soft_hildreth(span(gram), span(b), upper, tolerance, max_sweeps));
+      },
+      "gram"_a, "b"_a, "upper"_a, "tolerance"_a = 1e-9, "max_sweeps"_a = 10000,
+      "The same for the smallest change with log loss upper * log(1 + exp(b_i - a_i . d)).");
 
   nb::class_<SubsetLearner::Epoch>(m, "SubsetEpoch")
       .def_ro("loss", &SubsetLearner::Epoch::loss)
@@ -126,7 +134,7 @@ void bind_subset_finder(nb::module_& m) {
       .def(
           "__init__",
           [](SubsetFinder* self, const PairProgram& pairs, std::size_t types, std::size_t max_gap,
-             const Input<float>& tokens, const Input<double>& distances, const Input<std::uint8_t>& strings,
+             const Input<float>& tokens, const Input<float>& distances, const Input<std::uint8_t>& strings,
              const Input<std::uint64_t>& string_ends, const Input<std::uint64_t>& pool_sizes,
              const Input<std::uint32_t>& template_of, const Input<std::uint32_t>& keys,
              const Input<float>& pair_weights) {

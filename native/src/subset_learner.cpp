@@ -22,6 +22,16 @@ bool same(const Subset& a, const Subset& b) { return a.type == b.type && a.token
 
 }  // namespace
 
+void LearnedWeights::grow(std::size_t size) {
+  now.resize(size, 0.0F);
+  weighted_.resize(size, 0.0);
+}
+
+void LearnedWeights::add(std::size_t i, double change, double time) {
+  now[i] += static_cast<float>(change);
+  weighted_[i] += change * time;
+}
+
 SubsetCells subset_cells(std::span<const std::uint32_t> tokens) {
   SubsetCells cells;
   cells.tokens.emplace_back(tokens.front(), Role::start);
@@ -45,9 +55,7 @@ SubsetLearner::SubsetLearner(SparseRows rows, const TokenInput& input, PairProgr
       settings_(settings),
       random_(settings.seed),
       types_(types),
-      stride_(kernels::padded(kRoles * types)),
-      weights_(rows_.width * stride_, 0.0F),
-      weighted_(rows_.width * stride_, 0.0) {
+      stride_(kernels::padded(kRoles * types)) {
   rows_.check();
   pairs_.check();
   if (rows_.groups() != gold_.size() || input.sentence_ptr.size() != rows_.group_ptr.size() ||
@@ -70,10 +78,8 @@ SubsetLearner::SubsetLearner(SparseRows rows, const TokenInput& input, PairProgr
     }
   }
   values_ = learn_values(*pairs_.program, input, pools_);
-  if (pairs_.distance) {
-    distances_.assign(kDistanceRanges * types_, 0.0);
-    distances_weighted_.assign(kDistanceRanges * types_, 0.0);
-  }
+  tokens_.grow(rows_.width * stride_);
+  if (pairs_.distance) distances_.grow(kDistanceRanges * types_);
 }
 
 void SubsetLearner::score(std::size_t s) {
@@ -81,11 +87,11 @@ void SubsetLearner::score(std::size_t s) {
   const auto last = static_cast<std::size_t>(rows_.group_ptr[s + 1]);
   const float* values = rows_.values.empty() ? nullptr : rows_.values.data();
   table_.resize((last - first) * stride_);
-  kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids.data(), values, first, last,
+  kernels::gather_rows(tokens_.now.data(), stride_, rows_.row_ptr.data(), rows_.ids.data(), values, first, last,
                        table_.data());
   PairReader reader(pairs_, values_, first, last - first);
   subset_scores(
-      lattice_, last - first, table_.data(), stride_, distances_, pair_weights_.data(), reader,
+      lattice_, last - first, table_.data(), stride_, distances_.now, pair_weights_.now.data(), reader,
       [&](std::uint32_t index, std::span<const std::uint32_t> key) { return index_.find(index, key); }, scores_);
 }
 
@@ -108,8 +114,7 @@ SubsetLearner::Constraint SubsetLearner::constrain(std::size_t s, const Subset& 
     });
     std::ranges::sort(ids);
   }
-  pair_weights_.resize(index_.size() * types_, 0.0F);
-  pair_weighted_.resize(index_.size() * types_, 0.0);
+  pair_weights_.grow(index_.size() * types_);
   return one;
 }
 
@@ -159,25 +164,28 @@ double SubsetLearner::dot(std::size_t s, const Constraint& a, const Constraint& 
 
 std::vector<double> SubsetLearner::steps(std::size_t s, const std::vector<Constraint>& all) {
   std::vector<double> alpha(all.size(), 0.0);
-  if (settings_.rule != Rule::mira) {
+  if (settings_.rule == Rule::perceptron) {
+    const auto wrong = [&](const Constraint& one) { return one.y * one.score <= 0; };
+    const auto wrong_of = [&](double y) {
+      return static_cast<double>(std::ranges::count_if(all, [&](const auto& one) { return one.y == y && wrong(one); }));
+    };
+    const double missed = wrong_of(1), false_ones = wrong_of(-1);
     for (std::size_t a = 0; a < all.size(); ++a) {
-      const double margin = all[a].y * all[a].score;
-      if (settings_.rule == Rule::loglinear) alpha[a] = settings_.limit / (1 + std::exp(margin));
-      if (settings_.rule == Rule::perceptron && margin <= 0) alpha[a] = 1;
+      if (wrong(all[a])) alpha[a] = settings_.limit / (all[a].y > 0 ? missed : false_ones);
     }
     return alpha;
   }
-  // Types share no feature: each is a problem of its own, and one that already holds needs no change.
+  // Types share no feature: each is a problem of its own. One whose margins hold needs no change.
   std::vector<double> gram, b;
   std::vector<std::size_t> members;
   for (std::uint32_t type = 0; type < types_; ++type) {
     members.clear();
     b.clear();
-    bool violated = false;
+    bool violated = settings_.rule == Rule::loglinear;
     for (std::size_t a = 0; a < all.size(); ++a) {
       if (all[a].type != type) continue;
       members.push_back(a);
-      b.push_back(1 - all[a].y * all[a].score);
+      b.push_back((settings_.rule == Rule::mira ? 1 : 0) - all[a].y * all[a].score);
       violated |= b.back() > 0;
     }
     if (!violated) continue;
@@ -189,7 +197,9 @@ std::vector<double> SubsetLearner::steps(std::size_t s, const std::vector<Constr
         gram[i * m + j] = gram[j * m + i] = left.y * right.y * dot(s, left, right);
       }
     }
-    const std::vector<double> found = hildreth(gram, b, settings_.limit, kTolerance, kSweeps);
+    const std::vector<double> found = settings_.rule == Rule::mira
+                                          ? hildreth(gram, b, settings_.limit, kTolerance, kSweeps)
+                                          : soft_hildreth(gram, b, settings_.limit, kTolerance, kSweeps);
     for (std::size_t i = 0; i < m; ++i) alpha[members[i]] = found[i];
   }
   return alpha;
@@ -202,19 +212,14 @@ void SubsetLearner::update(std::size_t s, const Constraint& one, double by) {
     for (std::int64_t e = rows_.row_ptr[first + token]; e < rows_.row_ptr[first + token + 1]; ++e) {
       const auto at = static_cast<std::size_t>(e);
       const double change = rows_.values.empty() ? by : by * static_cast<double>(rows_.values[at]);
-      weights_[rows_.ids[at] * stride_ + column] += static_cast<float>(change);
-      weighted_[rows_.ids[at] * stride_ + column] += change * seen_;
+      tokens_.add(rows_.ids[at] * stride_ + column, change, seen_);
     }
   }
   for (std::size_t p = 0; p < one.pairs.size(); ++p) {
-    for (const std::uint32_t id : one.pairs[p]) {
-      pair_weights_[id * types_ + one.type] += static_cast<float>(by);
-      pair_weighted_[id * types_ + one.type] += by * seen_;
-    }
+    for (const std::uint32_t id : one.pairs[p]) pair_weights_.add(id * types_ + one.type, by, seen_);
     if (!pairs_.distance) continue;
     const auto& [j, i] = one.cells.skips[p];
-    distances_[distance_range(i - j) * types_ + one.type] += by;
-    distances_weighted_[distance_range(i - j) * types_ + one.type] += by * seen_;
+    distances_.add(distance_range(i - j) * types_ + one.type, by, seen_);
   }
 }
 
@@ -256,32 +261,21 @@ SubsetLearner::Epoch SubsetLearner::epoch() {
   return result;
 }
 
-// The mean over time of a weight is its last value minus what each change did not yet give before it was made.
 SubsetWeights SubsetLearner::averaged() const {
   SubsetWeights out;
   const std::size_t columns = kRoles * types_;
-  out.tokens.resize(rows_.width * columns);
+  out.tokens.reserve(rows_.width * columns);
   for (std::size_t f = 0; f < rows_.width; ++f) {
-    for (std::size_t c = 0; c < columns; ++c) {
-      const std::size_t at = f * stride_ + c;
-      out.tokens[f * columns + c] = static_cast<float>(static_cast<double>(weights_[at]) - weighted_[at] / seen_);
-    }
+    for (std::size_t c = 0; c < columns; ++c) out.tokens.push_back(tokens_.mean(f * stride_ + c, seen_));
   }
-  out.distances.resize(distances_.size());
-  for (std::size_t i = 0; i < distances_.size(); ++i) out.distances[i] = distances_[i] - distances_weighted_[i] / seen_;
+  for (std::size_t i = 0; i < distances_.now.size(); ++i) out.distances.push_back(distances_.mean(i, seen_));
   std::vector<std::uint32_t> kept;
+  std::vector<float> means(types_);
   for (std::uint32_t p = 0; p < index_.size(); ++p) {
-    const std::size_t before = out.pairs.size();
-    bool used = false;
-    for (std::size_t t = 0; t < types_; ++t) {
-      const std::size_t at = p * types_ + t;
-      out.pairs.push_back(static_cast<float>(static_cast<double>(pair_weights_[at]) - pair_weighted_[at] / seen_));
-      used |= out.pairs.back() != 0;
-    }
-    if (used)
-      kept.push_back(p);
-    else
-      out.pairs.resize(before);
+    for (std::size_t t = 0; t < types_; ++t) means[t] = pair_weights_.mean(p * types_ + t, seen_);
+    if (std::ranges::all_of(means, [](float w) { return w == 0; })) continue;
+    kept.push_back(p);
+    out.pairs.insert(out.pairs.end(), means.begin(), means.end());
   }
   out.table = std::make_shared<FeatureTable>(index_.freeze(pairs_, pools_, kept));
   return out;

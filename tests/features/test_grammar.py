@@ -132,3 +132,34 @@ def test_bad_files_name_the_place(tmp_path, toml: str, message: str) -> None:  #
     with pytest.raises(Exception, match=r"mine\.toml|no\.tsv|bad") as error:
         FeatureSet.from_toml(tmp_path / "mine.toml")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("word[left] & pos[right-1]", "word[left] & pos[right-1]"),
+        ("lower(word)[ between ]", "lower(word)[between]"),
+        ("pos[left + 2]", "pos[left+2]"),
+        ("distance", "distance"),
+    ],
+)
+def test_templates_of_pairs(text: str, same: str) -> None:
+    (template,) = parse_template(text)
+    assert template.of_pairs
+    assert str(template) == same
+    assert parse_template(same) == [template]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("word[left] & word[0]", "give every atom a side, or none"),
+        ("word[between] & pos[between]", "once only"),
+        ("word[left] >= 3", "take no count"),
+        ("word[right+101]", "within -100..100"),
+        ("word[between+1]", "expected"),
+    ],
+)
+def test_mistakes_in_templates_of_pairs(text: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        parse_template(text)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, nnls
 
-from spanloom._native import hildreth
+from spanloom._native import hildreth, soft_hildreth
 
 
 def least_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -48,6 +48,22 @@ def test_soft_constraints(seed: int) -> None:
     assert ((alpha >= 0) & (alpha <= upper)).all()
     assert dual(alpha)[0] == pytest.approx(reference.fun, abs=1e-8)
     assert alpha @ a == pytest.approx(reference.x @ a, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_log_loss(seed: int) -> None:
+    """The soft margin minimises ½‖d‖² + C Σ log(1 + exp(b − A d)), as a general optimiser does."""
+    random = np.random.default_rng(seed)
+    a, b, upper = random.normal(size=(7, 4)), random.normal(size=7), 0.7
+
+    def primal(d: np.ndarray) -> tuple[float, np.ndarray]:
+        missing = b - a @ d
+        sigmoid = 1 / (1 + np.exp(-missing))
+        return 0.5 * d @ d + upper * np.logaddexp(0, missing).sum(), d - upper * a.T @ sigmoid
+
+    reference = minimize(primal, np.zeros(4), jac=True, method="L-BFGS-B", tol=1e-14)
+    alpha = soft_hildreth((a @ a.T).ravel(), b, upper, 1e-10, 100_000)
+    assert alpha @ a == pytest.approx(reference.x, abs=1e-4)
 
 
 def test_nothing_moves_where_all_holds() -> None:

@@ -15,4 +15,12 @@ namespace spanloom {
 std::vector<double> hildreth(std::span<const double> gram, std::span<const double> b, double upper, double tolerance,
                              std::size_t max_sweeps);
 
+// The same with a soft margin,
+//
+//   min 1/2 |d|^2 + upper * sum_i log(1 + exp(b_i - a_i . d)),
+//
+// where alpha_i = upper * sigmoid(b_i - a_i . d) at the optimum.
+std::vector<double> soft_hildreth(std::span<const double> gram, std::span<const double> b, double upper,
+                                  double tolerance, std::size_t max_sweeps);
+
 }  // namespace spanloom

@@ -17,9 +17,8 @@ namespace spanloom {
 // w += sum of alpha * y * f.
 enum class Rule : std::uint8_t {
   mira,        // the smallest change after which y * score >= 1 for all of them, as far as alpha <= limit allows
-  perceptron,  // alpha = 1 where y * score <= 0
-  loglinear,   // alpha = limit * (1 - sigmoid(y * score)): a gradient step on the log-likelihood of independent
-               // decisions
+  perceptron,  // where y * score <= 0: limit, shared by those of the same y (Crammer & Singer 2003, uniform update)
+  loglinear,  // the change d that minimises 1/2 |d|^2 - limit * log-likelihood of independent decisions, sigmoid(score)
 };
 
 struct LearnerSettings {
@@ -30,10 +29,27 @@ struct LearnerSettings {
   std::uint64_t seed = 1;
 };
 
+// Weights that change one by one, and their means over time.
+class LearnedWeights {
+ public:
+  std::vector<float> now;
+
+  void grow(std::size_t size);
+  void add(std::size_t i, double change, double time);
+
+  // The last value minus what each change did not yet give before it was made.
+  float mean(std::size_t i, double time) const {
+    return static_cast<float>(static_cast<double>(now[i]) - weighted_[i] / time);
+  }
+
+ private:
+  std::vector<double> weighted_;  // sum of change * time of change
+};
+
 // What learning has reached.
 struct SubsetWeights {
   std::vector<float> tokens;                  // [features, roles * types]
-  std::vector<double> distances;              // [ranges, types], or empty
+  std::vector<float> distances;               // [ranges, types], or empty
   std::shared_ptr<const FeatureTable> table;  // the pair features
   std::vector<float> pairs;                   // [pair features, types]
 };
@@ -82,13 +98,10 @@ class SubsetLearner {
   std::size_t types_, stride_;
   double seen_ = 1;  // sentences visited, plus one
 
-  // Each with the sum of change * time of change, from which the mean follows.
-  std::vector<float> weights_;  // [features, stride]
-  std::vector<double> weighted_;
-  std::vector<double> distances_, distances_weighted_;
+  LearnedWeights tokens_;     // [features, stride]
+  LearnedWeights distances_;  // [ranges, types]
   PairIndex index_;
-  std::vector<float> pair_weights_;  // [index_.size(), types]
-  std::vector<double> pair_weighted_;
+  LearnedWeights pair_weights_;  // [index_.size(), types]
 
   std::vector<double> table_, scores_;              // of the sentence at hand
   std::unordered_map<std::uint64_t, double> dots_;  // between its tokens

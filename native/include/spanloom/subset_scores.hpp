@@ -33,7 +33,7 @@ SubsetCells subset_cells(std::span<const std::uint32_t> tokens);
 // of one, or kNone, and pair_weights[id, type] its weights. tokens: [n, stride]; distances: [ranges, types].
 template <class Find>
 void subset_scores(const SkipLattice& lattice, std::size_t n, const double* tokens, std::size_t stride,
-                   std::span<const double> distances, const float* pair_weights, PairReader& reader, const Find& find,
+                   std::span<const float> distances, const float* pair_weights, PairReader& reader, const Find& find,
                    std::vector<double>& scores) {
   const std::size_t types = lattice.types();
   scores.assign(lattice.cells(n), 0.0);
@@ -70,7 +70,9 @@ void subset_scores(const SkipLattice& lattice, std::size_t n, const double* toke
       });
       put(site, token(j, Role::skip_left));
       put(site, token(i, Role::skip_right));
-      if (!distances.empty()) put(site, &distances[distance_range(i - j) * types]);
+      if (!distances.empty()) {
+        for (std::size_t t = 0; t < types; ++t) here[t] += distances[distance_range(i - j) * types + t];
+      }
       put(site, here.data());
     }
   }

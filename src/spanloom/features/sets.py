@@ -150,6 +150,7 @@ PAIRS = (
 MCDONALD_WORDS = (
     "bias",
     "word[-1..1]",
+    "lower(word)[-1..1]",
     "collapsed(word)[-1..1]",
     "flags(word)[-1..1]",
     "prefix(word, 2..4)[-1..1]",
@@ -160,6 +161,8 @@ MCDONALD_WORDS = (
     "word[left] & word[right]",
     "collapsed(word)[left] & collapsed(word)[right]",
     "collapsed(word)[left] & collapsed(word)[right-1]",
+    "suffix(word, 3)[left] & suffix(word, 3)[right-1]",
+    "word[left+1] & word[right-1]",
     "word[between]",
 )
 """The predicates of McDonald, Crammer & Pereira (2005) without part of speech."""
@@ -169,9 +172,12 @@ MCDONALD = (
     "pos[-1..1]",
     "pos[-1] & pos[0]",
     "pos[0] & pos[1]",
+    "pos[-1] & pos[0] & pos[1]",
     "pos[left] & pos[right]",
     "pos[left] & pos[right-1]",
     "pos[left+1] & pos[right]",
+    "pos[left] & word[left+1] & pos[right]",
+    "pos[left] & pos[left+1] & pos[right-1] & pos[right]",
     "pos[between]",
 )
 """Word, part of speech and orthography from the previous to the next token, at both ends of a step within a mention;

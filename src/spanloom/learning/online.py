@@ -3,8 +3,8 @@
 For each sentence, with y = +1 for its correct subsets and y = −1 for the wrong ones among its k best,
 
     mira         min ½‖w − w'‖²  subject to  y · score ≥ 1 for all of them (Hildreth's method)
-    perceptron   w += y · f          where  y · score ≤ 0
-    loglinear    w += rate · (1 − σ(y · score)) · y · f      each a decision of its own, of probability σ(score)
+    perceptron   w += y · f / m          where  y · score ≤ 0, m being how many of the same y are wrong
+    loglinear    min ½‖w − w'‖² + limit · Σ log(1 + exp(−y · score)): decisions of their own, of probability σ(score)
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SubsetWeights:
     """
 
     tokens: npt.NDArray[np.float32]
-    distances: npt.NDArray[np.float64]
+    distances: npt.NDArray[np.float32]
     pairs: npt.NDArray[np.float32]
     table: Mapping[str, npt.NDArray[Any]]
 
@@ -65,7 +65,7 @@ def learn_subsets(
     gold
         Of each sentence, (type, tokens) of its subsets.
     limit
-        For ``mira``, how much one subset may move the weights at most; for ``loglinear``, the rate.
+        How much one subset may move the weights at most.
     k
         How many best subsets to look at; 0: as many as the sentence has tokens.
     """

@@ -26,15 +26,17 @@ from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
 from spanloom.models.base import Cells, Component, Model
 from spanloom.schemes import Representations, Segments, first_misfit
+from spanloom.schemes.biohd import BIOHD, Biohd, lost
+from spanloom.schemes.flat import ORDERS
 from spanloom.schemes.maps import Tied
 
 
 class ChainComponent(Component):
     """A trellis over the labels of one representation, whose weights may be sums over further ones."""
 
-    def __init__(self, segments: Segments, constrained: bool, others: Sequence[str] = ()) -> None:
+    def __init__(self, segments: Segments | Biohd, constrained: bool, others: Sequence[str] = ()) -> None:
         self.segments = segments
-        self.representations = Representations(segments.scheme, tuple(others))
+        self.representations = None if isinstance(segments, Biohd) else Representations(segments.scheme, tuple(others))
         self.columns = segments.labels
         self.types = segments.types
         n = len(self.columns)
@@ -51,7 +53,7 @@ class ChainComponent(Component):
         return self._structure
 
     def tying(self) -> tuple[Tied | None, Tied | None]:
-        tying = self.representations.tie(self.columns)
+        tying = None if self.representations is None else self.representations.tie(self.columns)
         return (None, None) if tying is None else (tying.sites, tying.globals)
 
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
@@ -77,7 +79,8 @@ class Chain(Model):
     Parameters
     ----------
     scheme
-        The segment representation, see ``spanloom.corpus.tags``; or several, see ``schemes.Representations``.
+        The segment representation, see ``spanloom.corpus.tags``; or several, see ``schemes.Representations``; or
+        ``BIOHD``, which holds some broken mentions too, see ``schemes.biohd``.
     constrained
         Whether only legal label sequences get probability, in training and decoding. ``False`` is what CRFsuite does.
     """
@@ -87,16 +90,31 @@ class Chain(Model):
     holds = "contiguous mentions that do not overlap"
 
     def __init__(self, scheme: str | Sequence[str] = "IOBES", constrained: bool = True) -> None:
-        self.representations = Representations.parse(scheme)
-        self.scheme = self.representations.main
+        self.representations = None if scheme == BIOHD else Representations.parse(scheme)
+        self.scheme = BIOHD if self.representations is None else self.representations.main
         self.constrained = constrained
 
     def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        segments = Segments.learn(self.scheme, sentences)
-        self.components = [ChainComponent(segments, self.constrained, self.representations.others)]
+        if self.representations is None:
+            self.components = [ChainComponent(Biohd.learn(sentences), self.constrained)]
+        else:
+            segments = Segments.learn(self.scheme, sentences)
+            self.components = [ChainComponent(segments, self.constrained, self.representations.others)]
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
-        return first_misfit(mentions)
+        if self.representations is not None:
+            return first_misfit(mentions)
+        gone = lost(mentions)
+        return (mentions.index(gone[0]), f"does not come back from its {BIOHD} labels") if gone else None
+
+    def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
+        if self.representations is not None:
+            return super().reduce(mentions, keep)
+        kept: list[Mention] = []
+        for mention in sorted(mentions, key=ORDERS[keep]):
+            if not lost(sorted([*kept, mention])):
+                kept.append(mention)
+        return sorted(kept), sorted(set(mentions) - set(kept))
 
     def header(self) -> dict[str, Any]:
         return {"scheme": self.scheme, "constrained": self.constrained, "labels": list(self.components[0].columns)}
@@ -106,7 +124,8 @@ class Chain(Model):
         try:
             model = cls(header["scheme"], bool(header["constrained"]))
             labels = [str(label) for label in header["labels"]]
-            model.components = [ChainComponent(Segments(model.scheme, labels), model.constrained)]
+            segments = Biohd(labels) if model.scheme == BIOHD else Segments(model.scheme, labels)
+            model.components = [ChainComponent(segments, model.constrained)]
         except (KeyError, TypeError, ParameterError) as error:
             raise ModelFileError(f"the labels of the chain are damaged: {error}") from None
         return model

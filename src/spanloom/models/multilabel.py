@@ -268,7 +268,7 @@ class Multilabel(Standalone):
         )
 
 
-LIMITS = {"mira": 1.0, "perceptron": 1.0, "loglinear": 0.01}
+LIMITS = {"mira": 0.01, "perceptron": 1.0, "loglinear": 0.1}
 """By algorithm: what ``aggressiveness=1`` means."""
 
 
