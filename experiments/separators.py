@@ -99,7 +99,7 @@ def paper(precision: float, recall: float, f1: float, speed: float) -> dict[str,
     return {"precision": precision, "recall": recall, "f1": f1, "words_per_second": speed}
 
 
-RICH = {"corpus": "genia", "model": "edge", "annotators": ["phrases"], "l2": 2.0, "max_iter": 150, "tol": 1e-3}
+RICH = {"corpus": "genia", "model": "edge", "annotators": ["phrases"], "l2": 4.0, "max_iter": 100, "tol": 1e-3}
 PAPER = {"corpus": "genia", "features": "muis-lu-genia", "clusters": 1000, "l2": 0.5, "max_iter": 150, "tol": 1e-3}
 GUM = {"corpus": "gum", "features": "muis-lu-ace", "l2": 0.5, "max_iter": 150, "tol": 1e-3}
 FLAT = {"corpus": "uner", "features": "muis-lu-ace", "l2": 0.5, "max_iter": 150, "tol": 1e-3}
