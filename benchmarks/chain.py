@@ -257,14 +257,17 @@ def crfsuite_tagging(data: str, quick: bool, model: str) -> dict[str, Any]:
 def spanloom_tagging(data: str, quick: bool, threads: int) -> dict[str, Any]:
     """The same with a recogniser (a short training is enough: the work of tagging does not depend on the weights)."""
     from spanloom import Recognizer
+    from spanloom._native import Decoder
 
     _, _, train = load(data, "train", quick)
     words, _, dev = load(data, "dev", quick)
-    ner = Recognizer(features=templates(), max_iter=20, l2=L2, constrained=False, threads=threads).fit(train)
+    ner = Recognizer("chain", features=templates(), max_iter=20, l2=L2, constrained=False, threads=threads).fit(train)
     tokens = sum(map(len, words))
     from_tokens = best_of(lambda: ner.predict(dev), threads)
     rows = ner.extractor_.transform(dev, threads)
-    from_features = best_of(lambda: ner._decoders[0].best(rows, threads), threads)
+    component, weights = ner.model_.components[0], ner.weights_[0]
+    decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
+    from_features = best_of(lambda: decoder.best(rows, threads), threads)
     return {"from_tokens": tokens / from_tokens, "from_features": tokens / from_features}
 
 
@@ -278,8 +281,18 @@ def best_of(work: Any, threads: int = 1, times: int = 5) -> float:
     return min(seconds)
 
 
-def measure(role: str, *args: Any) -> dict[str, Any]:
-    """Run one measurement in a fresh process."""
+def measure(done: dict[str, Any], state: Path | None, role: str, *args: Any) -> dict[str, Any]:
+    """Run one measurement in a fresh process, unless an earlier run has done it."""
+    name = f"{role} {args[-1] if role.startswith('spanloom') else ''}".strip()
+    if name not in done:
+        done[name] = run(role, *args)
+        if state is not None:
+            state.write_text(json.dumps(done), encoding="utf-8")
+    found: dict[str, Any] = done[name]
+    return found
+
+
+def run(role: str, *args: Any) -> dict[str, Any]:
     command = [sys.executable, __file__, "--role", role, *map(str, args)]
     print(f"… {role} {' '.join(map(str, args[2:]))}", file=sys.stderr, flush=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -293,6 +306,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="../shared/data")
     parser.add_argument("--quick", action="store_true", help="a tenth of the corpus; the table is not written")
+    parser.add_argument("--state", type=Path, help="keep finished measurements here, and go on from them")
     parser.add_argument("--role", nargs="+", help=argparse.SUPPRESS)
     args, rest = parser.parse_known_args()
     if args.role:
@@ -302,13 +316,15 @@ def main() -> None:
             numbers[-1] = int(numbers[-1])
         print(json.dumps(globals()[role.replace("-", "_")](data, quick == "True", *numbers)))
         return
-    measure("check-features", args.data, args.quick)
+    done = json.loads(args.state.read_text(encoding="utf-8")) if args.state and args.state.exists() else {}
+    common = (args.data, args.quick)
+    measure(done, args.state, "check-features", *common)
     with tempfile.TemporaryDirectory() as folder:
-        model = str(Path(folder) / "model.crfsuite")
-        crf = measure("crfsuite-training", args.data, args.quick, model)
-        crf_tag = measure("crfsuite-tagging", args.data, args.quick, model)
-    ours = {t: measure("spanloom-training", args.data, args.quick, crf["objective"], t) for t in (1, 2)}
-    tag = {t: measure("spanloom-tagging", args.data, args.quick, t) for t in (1, 2)}
+        model = str(args.state.with_suffix(".crfsuite") if args.state else Path(folder) / "model.crfsuite")
+        crf = measure(done, args.state, "crfsuite-training", *common, model)
+        crf_tag = measure(done, args.state, "crfsuite-tagging", *common, model)
+    ours = {t: measure(done, args.state, "spanloom-training", *common, crf["objective"], t) for t in (1, 2)}
+    tag = {t: measure(done, args.state, "spanloom-tagging", *common, t) for t in (1, 2)}
     rows = [
         ("one training iteration, 1 thread", crf["iteration"], ours[1]["iteration"], "s", 5),
         ("one training iteration, 2 threads", crf["iteration"], ours[2]["iteration"], "s", 8),
