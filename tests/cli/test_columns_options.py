@@ -1,0 +1,56 @@
+"""train with --target, --annotate, --lexicon, --scheme and --repair, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from spanloom import Document, Mention, Sentence, write
+from spanloom.cli.app import app
+
+
+def run(*arguments: str) -> Any:
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    """Nouns are mentions; the two words of a sentence that say so are its determiner and its verb."""
+    sentences = [
+        Sentence([d, n, v], [Mention("thing", ((1, 2),))], {"pos": ["DT", "NN", "VBZ"]})
+        for d in ("the", "a")
+        for n in ("gene", "cell", "mouse")
+        for v in ("binds", "grows")
+    ]
+    write([Document(sentences, "a")], str(tmp_path / "train.jsonl"))
+    return str(tmp_path / "train.jsonl")
+
+
+def test_a_tagger_is_trained_and_its_column_used(corpus: str, tmp_path: Path) -> None:
+    pos, ner, text = tmp_path / "pos.loom", tmp_path / "ner.loom", tmp_path / "new.txt"
+    text.write_text("a mouse binds\n")
+    run("train", corpus, "--target", "pos", "--support", "observed", "--l2", "0.01", "-o", str(pos))
+    tagged = json.loads(run("tag", str(pos), f"text:{text}", "--format", "jsonl").stdout)
+    assert tagged["columns"]["pos"] == ["DT", "NN", "VBZ"]
+    (tmp_path / "pos.toml").write_text('templates = ["pos[-1..1]"]\n')
+    run("train", corpus, "--annotate", str(pos), "--features", str(tmp_path / "pos.toml"), "-o", str(ner))
+    pos.unlink()  # the recogniser has it
+    found = json.loads(run("tag", str(ner), f"text:{text}", "--format", "jsonl").stdout)
+    assert [m["label"] for m in found["mentions"]] == ["thing"]
+
+
+def test_lexicons_representations_and_repairs(corpus: str, tmp_path: Path) -> None:
+    (tmp_path / "things.txt").write_text("gene\ncell\nmouse\nrat\n")
+    (tmp_path / "bias.toml").write_text('templates = ["bias"]\n')
+    options = ["--features", str(tmp_path / "bias.toml"), "--scheme", "BIES,IO", "--repair", "parentheses"]
+    lexicons = ["--lexicon", f"things={tmp_path / 'things.txt'}", "--lexicon", "induced"]
+    run("train", corpus, *options, *lexicons, "--l2", "0.01", "-o", str(tmp_path / "ner.loom"))
+    (tmp_path / "new.txt").write_text("the rat sings\n")
+    out = run("tag", str(tmp_path / "ner.loom"), f"text:{tmp_path / 'new.txt'}", "--format", "jsonl").stdout
+    assert len(json.loads(out)["mentions"]) == 1
