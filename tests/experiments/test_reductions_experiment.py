@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from scipy.stats import chi2_contingency
 
+import spanloom
+from experiments import reductions as experiment
 from experiments.reductions import RUNS, chi_square, finish
+from experiments.runner import Context, Run
 
 
 def result(f1, correct, gold, predicted, **labels):
@@ -44,3 +47,22 @@ def test_classes_and_significance_are_written(tmp_path):
     assert "| edge | 70.00 |  |" in text
     assert "| DNA | 50.0 | 40.0 | 62.5 |  |" in text
     assert "| RNA |  |  | 25.0 |  |" in text
+
+
+@pytest.mark.parametrize(("model", "least"), [("innermost", 0.5), ("joined", 0.5)])
+def test_a_run_scores_every_document_once_and_goes_on_where_it_stopped(model, least, tmp_path, monkeypatch):
+    """On the sample corpus in place of GENIA: all folds are tested, the second time from what was kept."""
+    docs = list(spanloom.read("sample:dev"))
+
+    def read(ref):
+        return docs if ref.startswith("genia:") else spanloom.read(ref)
+
+    monkeypatch.setattr(experiment, "read", read)
+    settings = {"features": "default", "min_count": 1, "model": model, "overlap": "outermost", "max_iter": 5}
+    run = Run("memm: x", {**settings, "base": "memm"})
+    context = Context(tmp_path, False, tmp_path)
+    first = experiment.execute(run, context)
+    assert first["gold"] == sum(len(set(s.mentions)) for d in docs for s in d.sentences)
+    assert least < first["ceiling"] <= 1
+    monkeypatch.setattr(experiment, "_train_and_tag", None)
+    assert experiment.execute(run, context) == first
