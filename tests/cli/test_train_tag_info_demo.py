@@ -215,3 +215,17 @@ def test_every_command_has_help_with_an_example():
         done = run(command, "--help")
         assert done.returncode == 0
         assert "Example" in done.stdout
+
+
+def test_multilabel_settings_reach_the_model_and_tagging_may_change_the_threshold(tmp_path):
+    """Restrictions, gap and threshold of ``multilabel``; a threshold that nothing reaches finds nothing."""
+    path = tmp_path / "m.loom"
+    options = ["--model", "multilabel", "--max-iter", "2", "--max-gap", "3", "--overlap", "longest"]
+    done = run("train", "sample:train", *options, "--restriction", "none", "-o", path)
+    assert done.returncode == 0, done.stderr
+    ner = Recognizer.load(path)
+    assert (ner.model_.gap, ner.model_.kept) == (3, ())
+    found = run("tag", path, "sample:dev", "--format", "jsonl")
+    nothing = run("tag", path, "sample:dev", "--format", "jsonl", "--threshold", "1e9")
+    assert any(json.loads(line)["mentions"] for line in found.stdout.splitlines())
+    assert not any(json.loads(line)["mentions"] for line in nothing.stdout.splitlines())

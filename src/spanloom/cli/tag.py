@@ -36,6 +36,9 @@ def tag(
     mention_penalty: Annotated[
         float | None, typer.Option(help="Above 0 for more mentions, below 0 for fewer; else the model's own.")
     ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Of multilabel: take mentions that score above this; else the model's own.")
+    ] = None,
     parser: Annotated[
         str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
     ] = None,
@@ -53,6 +56,8 @@ def tag(
     ner = Recognizer.load(model, threads=threads, parser=parser)
     if mention_penalty is not None:
         ner.set_mention_penalty(mention_penalty)
+    if threshold is not None:
+        ner.set_threshold(threshold)
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]
     streaming = "text:-" in refs
     tagged: Iterator[Document] = ner.stream(

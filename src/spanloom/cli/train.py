@@ -56,7 +56,10 @@ def train(
     clusters: Annotated[
         Path | None, typer.Option(metavar="PATHS", help="Brown clusters, see spanloom cluster, for features with them.")
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="auto (the model's own), lbfgs or perceptron.")] = "auto",
+    algorithm: Annotated[
+        str,
+        typer.Option(help="auto (the model's own), lbfgs or perceptron; of multilabel mira, perceptron, loglinear."),
+    ] = "auto",
     l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,
     l2: Annotated[float, typer.Option(help="L2 penalty.")] = 0.1,
     support: Annotated[str, typer.Option(help="Weights for all (feature, label) pairs, or the observed ones.")] = "all",
@@ -74,6 +77,25 @@ def train(
         int | None,
         typer.Option(help="Segment models: how many tokens a mention may have; the longest one's if not given."),
     ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Of multilabel: best subsets to look at; as many as tokens if not given.")
+    ] = None,
+    max_gap: Annotated[
+        int | None, typer.Option(help="Of multilabel: the widest gap in a mention; that of the data if not given.")
+    ] = None,
+    restriction: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of multilabel: contiguous, no_overlap, no_embedding or none; what the data keep if not given."
+        ),
+    ] = None,
+    threshold: Annotated[
+        str,
+        typer.Option(metavar="NUMBER|global|label", help="Of multilabel: the least score, or how --dev chooses it."),
+    ] = "global",
+    aggressiveness: Annotated[
+        float, typer.Option(help="Of multilabel: how far a sentence may move the weights.")
+    ] = 1.0,
     parser: Annotated[
         str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
     ] = None,
@@ -126,6 +148,11 @@ def train(
         patience=patience,
         mention_penalty=parse_value(mention_penalty),
         longest=longest,
+        k=k,
+        max_gap=max_gap,
+        restrictions="auto" if restriction is None else [name for name in restriction if name != "none"],
+        threshold=parse_value(threshold),
+        aggressiveness=aggressiveness,
         parser=parser,
         repairs=repair or (),
         overlap=overlap,
