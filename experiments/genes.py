@@ -86,6 +86,7 @@ def execute(run: Run, context: Context) -> Result:
         options["annotators"] = [*annotators, "induced"]
     features = FeatureSet(templates, name="genes", resources=resources)
     ner = Recognizer(
+        "chain",
         scheme=s["scheme"],
         features=features,
         l2=s["l2"],

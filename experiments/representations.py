@@ -95,11 +95,11 @@ def execute(run: Run, context: Context) -> Result:
     if l2 == "tune":
         cut = len(train) * 9 // 10
         for value in L2:
-            ner = Recognizer(l2=value, overlap="longest", **options).fit(train[:cut])
+            ner = Recognizer("chain", l2=value, overlap="longest", **options).fit(train[:cut])
             tried[value] = ner.score(train[cut:]).f1
         l2 = max(L2, key=lambda value: tried[value])
     start = time.perf_counter()
-    ner = Recognizer(l2=l2, overlap="longest", **options).fit(train)
+    ner = Recognizer("chain", l2=l2, overlap="longest", **options).fit(train)
     trained = time.perf_counter() - start
     start = time.perf_counter()
     found = ner.predict(blank)
