@@ -208,7 +208,9 @@ def test_threads_and_seeds_do_not_change_what_must_not_change(sample, tmp_path: 
 
 def test_a_model_comes_back_from_its_file(sample, tmp_path: Path) -> None:
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", algorithm="loglinear", max_iter=2, threshold={"PER": 0.25})
+    ner = Recognizer(
+        "multilabel", features="mcdonald", algorithm="loglinear", max_iter=2, threshold={"PER": 0.25}, leniency=0.5
+    )
     ner.fit(train)
     ner.save(tmp_path / "m.loom")
     back = Recognizer.load(tmp_path / "m.loom")
@@ -239,7 +241,7 @@ def test_a_higher_threshold_finds_a_part_of_what_a_lower_one_finds(sample) -> No
 
 def test_thresholds_are_chosen_on_development_data(sample) -> None:
     train, test = sample
-    settings = {"model": "multilabel", "features": "mcdonald", "max_iter": 2}
+    settings = {"model": "multilabel", "features": "mcdonald", "max_iter": 2, "leniency": 0.0}
     fixed = Recognizer(**settings, threshold=0.0).fit(train, dev=test)
     tuned = Recognizer(**settings).fit(train, dev=test)
     by_label = Recognizer(**settings, threshold="label").fit(train, dev=test)
@@ -247,6 +249,33 @@ def test_thresholds_are_chosen_on_development_data(sample) -> None:
     assert len(set(tuned.model_.thresholds)) == 1
     assert len(set(by_label.model_.thresholds)) > 1
     assert fixed.score(test).f1 <= tuned.score(test).f1 <= by_label.score(test).f1
+
+
+def test_leniency_is_added_for_every_gap(sample) -> None:
+    train, test = sample
+    strict = Recognizer("multilabel", features="mcdonald", max_iter=2).fit(train)
+    mild = Recognizer("multilabel", features="mcdonald", max_iter=2, leniency=0.75).fit(train)
+    sentence = next(s for s in test if any(m.discontinuous for m in s.mentions))
+    before = {m: score for score, m in strict.model_.candidates([sentence], 500)[0]}
+    after = {m: score for score, m in mild.model_.candidates([sentence], 500)[0]}
+    both = before.keys() & after.keys()
+    assert any(m.discontinuous for m in both)
+    for m in both:
+        assert after[m] - before[m] == pytest.approx(0.75 * (len(m.parts) - 1), abs=1e-5)
+    with pytest.raises(ParameterError, match="template 'distance'"):
+        Recognizer("multilabel", features=["word", "word[between]"], leniency=0.5).fit([NEWS])
+
+
+def test_leniency_is_chosen_on_development_data(sample) -> None:
+    train, test = sample
+    ner = Recognizer("multilabel", features="mcdonald", max_iter=2, threshold=0.0).fit(train, dev=test)
+    strict = Recognizer("multilabel", features="mcdonald", max_iter=2, threshold=0.0, leniency=0.0).fit(train, dev=test)
+    assert ner.model_.lenient > 0
+
+    def found(model: Recognizer) -> int:
+        return sum(m.discontinuous for s in model.predict(test) for m in s.mentions)
+
+    assert found(ner) > found(strict)
 
 
 def test_restrictions_come_from_the_data(sample) -> None:
@@ -292,6 +321,7 @@ def test_what_was_asked_for_must_fit() -> None:
         ({"threshold": "best"}, "global, label"),
         ({"threshold": {"XX": 1.0}}, "no label 'XX'"),
         ({"threshold": math.nan}, "finite"),
+        ({"leniency": "much"}, "'leniency' parameter"),
         ({"algorithm": "lbfgs"}, "mira, perceptron, loglinear"),
     ],
 )

@@ -34,7 +34,7 @@ from spanloom.schemes.subsets import (
     kept_restrictions,
     widest_gap,
 )
-from spanloom.thresholds import best_threshold
+from spanloom.thresholds import best_leniency, best_threshold
 
 TABLE = ("strings", "string_ends", "pool_sizes", "template_of", "keys")
 
@@ -54,6 +54,10 @@ class Multilabel(Standalone):
     threshold
         A score, or a score by label; or how to choose it on development data: one for all (``"global"``) or one for
         each label (``"label"``). Without such data it is 0.
+    leniency
+        What is added to the score for every gap, for broken mentions are rare and learned to be unlikely; ``"auto"``
+        chooses it on development data by the mean of the F1 of all and that of the broken mentions, and is 0 without.
+        It needs the template ``distance``.
     aggressiveness
         How much one sentence may change the weights, relative to what is usual for the algorithm.
     """
@@ -69,6 +73,7 @@ class Multilabel(Standalone):
         max_gap: int | None = None,
         restrictions: str | Sequence[str] = "auto",
         threshold: float | Mapping[str, float] | str = "global",
+        leniency: float | str = "auto",
         aggressiveness: float = 1.0,
     ) -> None:
         if k is not None:
@@ -82,9 +87,13 @@ class Multilabel(Standalone):
                 check_choice("restrictions", name, RESTRICTIONS)
         if isinstance(threshold, str):
             check_choice("threshold", threshold, ("global", "label"))
+        if isinstance(leniency, str):
+            check_choice("leniency", leniency, ("auto",))
+        else:
+            check_number("leniency", leniency, low=0)
         check_number("aggressiveness", aggressiveness, low=0)
         self.k, self.max_gap, self.restrictions, self.threshold = k, max_gap, restrictions, threshold
-        self.aggressiveness = aggressiveness
+        self.leniency, self.aggressiveness = leniency, aggressiveness
 
     # The shape
 
@@ -99,6 +108,7 @@ class Multilabel(Standalone):
         widest = max((widest_gap(m) for some in mentions for m in some), default=0)
         self.gap = 0 if "contiguous" in self.kept else widest if self.max_gap is None else self.max_gap
         self.probabilities = False
+        self.lenient = 0.0 if isinstance(self.leniency, str) else float(self.leniency)
         self.set_threshold(0.0 if isinstance(self.threshold, str) else self.threshold)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
@@ -164,17 +174,22 @@ class Multilabel(Standalone):
     def install(self, learned: SubsetWeights) -> None:
         used = learned.tokens.any(axis=1)
         self.extractor = self._all_features.keep(np.flatnonzero(used))
-        self._set(SubsetWeights(learned.tokens[used], learned.distances, learned.pairs, learned.table))
+        self._set(SubsetWeights(learned.tokens[used], learned.distances, learned.pairs, learned.table), self.lenient)
 
     def tune(self, dev: Sequence[Sentence], threads: int) -> None:
-        if not isinstance(self.threshold, str):
-            return
-        scored = self.candidates(dev, threads=threads)
         gold = [s.mentions for s in dev]
         if self.threshold == "global":
-            self.set_threshold(best_threshold(scored, gold))
-            return
-        self.set_threshold({label: best_threshold(*_of_label(label, scored, gold)) for label in self.labels})
+            self.set_threshold(best_threshold(self.candidates(dev, threads=threads), gold))
+        elif self.threshold == "label":
+            scored = self.candidates(dev, threads=threads)
+            self.set_threshold({label: best_threshold(*_of_label(label, scored, gold)) for label in self.labels})
+        if self.leniency == "auto" and self.gap > 0 and self.weights.distances.size:
+            # All that any choice could find is among what the greatest one finds.
+            self._set(self.weights, LENIENCIES[-1])
+            thresholds = dict(zip(self.labels, self.thresholds.tolist(), strict=True))
+            lists = self.candidates(dev, 2 * max(map(len, dev), default=1), threads=threads)
+            strict = [[(score - LENIENCIES[-1] * (len(m.parts) - 1), m) for score, m in some] for some in lists]
+            self._set(self.weights, best_leniency(strict, gold, thresholds, LENIENCIES))
 
     # Finding
 
@@ -213,14 +228,16 @@ class Multilabel(Standalone):
             prob = 1 / (1 + math.exp(-score)) if score > -700 else 0.0
         return decode_subset(self.labels[type_], tokens, prob)
 
-    def _set(self, weights: SubsetWeights) -> None:
-        self.weights = weights
+    def _set(self, weights: SubsetWeights, leniency: float) -> None:
+        self.weights, self.lenient = weights, leniency
+        if leniency and not weights.distances.size:
+            raise ParameterError("leniency needs features with the template 'distance'")
         self._finder = SubsetFinder(
             self._pairs.program,
             len(self.labels),
             self.gap,
             np.ascontiguousarray(weights.tokens).ravel(),
-            weights.distances,
+            weights.distances + np.float32(leniency),
             **{name: weights.table[name] for name in TABLE},
             pair_weights=np.ascontiguousarray(weights.pairs).ravel(),
         )
@@ -234,6 +251,7 @@ class Multilabel(Standalone):
             "gap": self.gap,
             "restrictions": list(self.kept),
             "thresholds": self.thresholds.tolist(),
+            "leniency": self.lenient,
             "probabilities": self.probabilities,
         }
 
@@ -245,6 +263,7 @@ class Multilabel(Standalone):
             model.types = frozenset(model.labels)
             model.kept, model.gap = tuple(header["restrictions"]), int(header["gap"])
             model.probabilities = bool(header["probabilities"])
+            model.lenient = float(header["leniency"])
             model.set_threshold(dict(zip(model.labels, header["thresholds"], strict=True)))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the labels of the multilabel model are damaged: {error}") from None
@@ -264,9 +283,13 @@ class Multilabel(Standalone):
         self._set(
             SubsetWeights(
                 arrays["tokens"], arrays["distances"], arrays["pairs"], {name: arrays[name] for name in TABLE}
-            )
+            ),
+            self.lenient,
         )
 
+
+LENIENCIES = [0.1 * i for i in range(13)]
+"""What ``leniency="auto"`` tries."""
 
 LIMITS = {"mira": 0.01, "perceptron": 1.0, "loglinear": 0.1}
 """By algorithm: what ``aggressiveness=1`` means."""

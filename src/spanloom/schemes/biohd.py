@@ -94,7 +94,7 @@ def lost(mentions: Sequence[Mention]) -> list[Mention]:
     Examples
     --------
     >>> inner, outer = Mention("protein", ((0, 2),)), Mention("DNA", ((0, 3),))
-    >>> lost([inner, outer]) == [inner, outer], lost([inner])
+    >>> lost([inner, outer]) == [outer], lost([inner])
     (True, [])
     """
     n = max((m.end for m in mentions), default=0)
