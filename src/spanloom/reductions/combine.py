@@ -55,6 +55,7 @@ def combine(
 
     Examples
     --------
+    >>> from spanloom import Sentence
     >>> words = ["IL-2", "gene"]
     >>> a = Document([Sentence(words, [Mention("protein", ((0, 1),))])])
     >>> b = Document([Sentence(words, [Mention("DNA", ((0, 1),)), Mention("DNA", ((0, 2),))])])
