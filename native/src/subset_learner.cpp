@@ -18,6 +18,22 @@ constexpr std::size_t kSweeps = 1000;
 // Beyond this score a wrong subset is far enough from being taken that learning need not look at it.
 constexpr double kFar = -1.0;
 
+// Puts the features of every row in ascending order, so that two rows can be compared in one pass.
+void sort_rows(SparseRows& rows) {
+  std::vector<std::pair<std::uint32_t, float>> row;
+  for (std::size_t r = 0; r < rows.rows(); ++r) {
+    const auto first = static_cast<std::size_t>(rows.row_ptr[r]), last = static_cast<std::size_t>(rows.row_ptr[r + 1]);
+    row.clear();
+    for (std::size_t e = first; e < last; ++e)
+      row.emplace_back(rows.ids[e], rows.values.empty() ? 1.0F : rows.values[e]);
+    std::ranges::sort(row);
+    for (std::size_t e = first; e < last; ++e) {
+      rows.ids[e] = row[e - first].first;
+      if (!rows.values.empty()) rows.values[e] = row[e - first].second;
+    }
+  }
+}
+
 bool same(const Subset& a, const Subset& b) { return a.type == b.type && a.tokens == b.tokens; }
 
 }  // namespace
@@ -77,6 +93,7 @@ SubsetLearner::SubsetLearner(SparseRows rows, const TokenInput& input, PairProgr
       }
     }
   }
+  sort_rows(rows_);
   values_ = learn_values(*pairs_.program, input, pools_);
   tokens_.grow(rows_.width * stride_);
   if (pairs_.distance) distances_.grow(kDistanceRanges * types_);
@@ -127,11 +144,12 @@ double SubsetLearner::token_dot(std::size_t row_a, std::size_t row_b) {
     return rows_.values.empty() ? 1.0 : static_cast<double>(rows_.values[static_cast<std::size_t>(e)]);
   };
   double sum = 0;
-  // Rows have some tens of features, in the same order of templates: the partner is near the last one.
-  for (std::int64_t a = rows_.row_ptr[row_a]; a < rows_.row_ptr[row_a + 1]; ++a) {
-    for (std::int64_t b = rows_.row_ptr[row_b]; b < rows_.row_ptr[row_b + 1]; ++b) {
-      if (rows_.ids[static_cast<std::size_t>(a)] == rows_.ids[static_cast<std::size_t>(b)]) sum += value(a) * value(b);
-    }
+  for (std::int64_t a = rows_.row_ptr[row_a], b = rows_.row_ptr[row_b];
+       a < rows_.row_ptr[row_a + 1] && b < rows_.row_ptr[row_b + 1];) {
+    const std::uint32_t left = rows_.ids[static_cast<std::size_t>(a)], right = rows_.ids[static_cast<std::size_t>(b)];
+    if (left == right) sum += value(a) * value(b);
+    if (left <= right) ++a;
+    if (right <= left) ++b;
   }
   place->second = sum;
   return sum;

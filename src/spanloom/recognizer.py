@@ -171,7 +171,7 @@ class Recognizer:
         max_gap: int | None = None,
         restrictions: str | Sequence[str] = "auto",
         threshold: float | Mapping[str, float] | str = "global",
-        leniency: float | str = "auto",
+        leniency: float | str = 0.0,
         aggressiveness: float = 1.0,
         repairs: Sequence[str] = (),
         overlap: str = "raise",

@@ -268,7 +268,7 @@ def test_leniency_is_added_for_every_gap(sample) -> None:
 
 def test_leniency_is_chosen_on_development_data(sample) -> None:
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=2, threshold=0.0).fit(train, dev=test)
+    ner = Recognizer("multilabel", features="mcdonald", max_iter=2, threshold=0.0, leniency="auto").fit(train, dev=test)
     strict = Recognizer("multilabel", features="mcdonald", max_iter=2, threshold=0.0, leniency=0.0).fit(train, dev=test)
     assert ner.model_.lenient > 0
 

@@ -61,7 +61,7 @@ class SkipLattice {
                            Restrictions restrictions) const;
 
  private:
-  static constexpr std::size_t kCachedLength = 512;  // graphs of longer sentences are made anew
+  static constexpr std::size_t kCachedLength = 128;  // graphs of longer sentences are made anew
 
   std::size_t gap(std::size_t n) const { return n < max_gap_ ? n : max_gap_; }
   Graph make(std::size_t n) const;

@@ -55,9 +55,8 @@ class Multilabel(Standalone):
         A score, or a score by label; or how to choose it on development data: one for all (``"global"``) or one for
         each label (``"label"``). Without such data it is 0.
     leniency
-        What is added to the score for every gap, for broken mentions are rare and learned to be unlikely; ``"auto"``
-        chooses it on development data by the mean of the F1 of all and that of the broken mentions, and is 0 without.
-        It needs the template ``distance``.
+        What is added to the score for every gap, to find more broken mentions; ``"auto"`` chooses it on development
+        data by the mean of the F1 of all and that of the broken mentions. It needs the template ``distance``.
     aggressiveness
         How much one sentence may change the weights, relative to what is usual for the algorithm.
     """
@@ -73,7 +72,7 @@ class Multilabel(Standalone):
         max_gap: int | None = None,
         restrictions: str | Sequence[str] = "auto",
         threshold: float | Mapping[str, float] | str = "global",
-        leniency: float | str = "auto",
+        leniency: float | str = 0.0,
         aggressiveness: float = 1.0,
     ) -> None:
         if k is not None:
