@@ -40,7 +40,7 @@ def compare(train: list[Sentence], dev: list[Sentence], l2: float, path: str) ->
     ner = Recognizer("chain", features=TEMPLATES, l2=l2, constrained=False, tol=1e-6, max_iter=1000).fit(train)
     component, weights = ner.model_.components[0], ner.weights_[0]
     decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
-    cells = decoder.best(ner.extractor_.transform(dev))[1]
+    ((_, cells),) = decoder.best(ner.extractor_.transform(dev))
     ours = [component.columns[c] for c in cells % len(component.columns)]
     tagger = pycrfsuite.Tagger()
     tagger.open(path)
