@@ -27,12 +27,8 @@ POS_FEATURES = (
     "suffix(word, 3)[-1]",
     "suffix(word, 3)[1]",
 )
-WITH_POS = ("pos[-2..2]", "pos[-1] & pos[0]", "pos[0] & pos[1]", "pos[-1] & pos[0] & pos[1]", "pos[0] & lower(word)[0]")
-WITH_CLUSTERS = (
-    "cluster(word, brown, 4, 6, 8, 10, 12, 16, 20)[-2..2]",
-    "cluster(word, brown, 8)[-1] & cluster(word, brown, 8)[0]",
-    "cluster(word, brown, 8)[0] & cluster(word, brown, 8)[1]",
-)
+WITH_POS = ("pos[-1..1]", "pos[-1] & pos[0]", "pos[0] & pos[1]")
+WITH_CLUSTERS = ("cluster(word, brown, 4, 8, 12, 20)[-1..1]",)
 
 
 def clusters(context: Context) -> Path:
@@ -106,8 +102,12 @@ def execute(run: Run, context: Context) -> Result:
     return {**result, "train_seconds": ner.training_["seconds"], "iterations": ner.training_["iterations"]}
 
 
+TEMPLATES = {"pos": WITH_POS, "clusters": WITH_CLUSTERS, "induced": ()}
+
+
 def _run(name: str, scheme: str, *resources: str) -> Run:
-    return Run(name, {"scheme": scheme, "with": list(resources), "l2": 0.5, "max_iter": 200})
+    templates = {resource: list(TEMPLATES[resource]) for resource in resources}
+    return Run(name, {"scheme": scheme, "with": templates, "l2": 1.0, "max_iter": 150})
 
 
 EXPERIMENT = Experiment(
