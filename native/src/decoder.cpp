@@ -86,10 +86,9 @@ std::vector<Gold> Decoder::best(const SparseRows& rows, int threads,
   for (std::size_t p = 0; p < slices_.size(); ++p) {
     const Structure& own = *slices_[p].structure;
     if (structure(p).columns() != own.columns() || structure(p).global_cells() != own.global_cells()) {
-      throw std::invalid_argument("[Decoder] structure " + std::to_string(p) + " has " +
-                                  std::to_string(structure(p).columns()) + " columns and " +
-                                  std::to_string(structure(p).global_cells()) +
-                                  " global cells, the weights are for others");
+      throw std::invalid_argument(
+          "[Decoder] structure " + std::to_string(p) + " has " + std::to_string(structure(p).columns()) +
+          " columns and " + std::to_string(structure(p).global_cells()) + " global cells, the weights are for others");
     }
   }
   const std::size_t groups = rows.groups();

@@ -68,8 +68,8 @@ class Counting {
   void count_joint(const Template& t, Candidates& out) const;
   void count_own(const Template& t, Candidates& out) const;
 
-  // Calls body(row, first token, tokens, position in the sentence) for every row of a part in order. Where the sites are
-  // tokens or gaps, there is one part, the inside.
+  // Calls body(row, first token, tokens, position in the sentence) for every row of a part in order. Where the sites
+  // are tokens or gaps, there is one part, the inside.
   template <class Body>
   void each_row(Part part, std::int32_t index, const Body& body) const {
     if (sites_ == Sites::segments) {
@@ -167,13 +167,13 @@ Reads Counting::reads_at(const Place& place) const {
   reads.first_row.assign(begin + 2, 0);
   each_row(place.part, static_cast<std::int32_t>(place.index),
            [&](Id row, std::size_t first, std::int64_t n, std::int64_t i) {
-    const std::int64_t at = i + place.offset;
-    const Id word = at < 0 ? begin : at >= n ? begin + 1 : words.ids[first + static_cast<std::size_t>(at)];
-    if (reads.counts[word]++ == 0) {
-      reads.first_row[word] = row;
-      reads.order.push_back(word);
-    }
-  });
+             const std::int64_t at = i + place.offset;
+             const Id word = at < 0 ? begin : at >= n ? begin + 1 : words.ids[first + static_cast<std::size_t>(at)];
+             if (reads.counts[word]++ == 0) {
+               reads.first_row[word] = row;
+               reads.order.push_back(word);
+             }
+           });
   return reads;
 }
 
@@ -183,8 +183,7 @@ void Counting::count_reads() {
   }
   std::vector<std::pair<const Place, Reads>*> entries;
   for (auto& entry : reads_) entries.push_back(&entry);
-  parallel_for(entries.size(), threads_,
-               [&](std::size_t i) { entries[i]->second = reads_at(entries[i]->first); });
+  parallel_for(entries.size(), threads_, [&](std::size_t i) { entries[i]->second = reads_at(entries[i]->first); });
 }
 
 // A word that is read k times brings each of its values k times: no need to visit the tokens again.

@@ -28,8 +28,8 @@ void TokenInput::check(const Program& program, Sites sites) const {
   if (sites == Sites::segments) {
     require(lattices != nullptr, "segments need lattices");
     require(lattices->layout() == program.layout(), "the lattices have other rows than the templates");
-    require(lattices->size() == sentences(), std::to_string(lattices->size()) + " lattices for " +
-                                                 std::to_string(sentences()) + " sentences");
+    require(lattices->size() == sentences(),
+            std::to_string(lattices->size()) + " lattices for " + std::to_string(sentences()) + " sentences");
     for (std::size_t s = 0; s < sentences(); ++s)
       require(static_cast<std::size_t>((*lattices)[s].tokens) == length(s),
               "the lattice of sentence " + std::to_string(s) + " is for another number of tokens");

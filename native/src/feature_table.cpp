@@ -90,8 +90,7 @@ KeyStream FeatureTable::key_stream() const {
   keys.reserve(values_.size());
   for (std::uint32_t f = 0; f < size(); ++f) {
     const auto values = key(f);
-    if (program_->templates[template_of_[f]].counted())
-      keys.push_back(static_cast<std::uint32_t>(values.size()));
+    if (program_->templates[template_of_[f]].counted()) keys.push_back(static_cast<std::uint32_t>(values.size()));
     keys.insert(keys.end(), values.begin(), values.end());
   }
   return keys;
@@ -125,8 +124,7 @@ FeatureTable FeatureTable::keep(std::span<const std::uint32_t> features) const {
       throw std::out_of_range("feature " + std::to_string(f) + " of " + std::to_string(size()) + " does not exist");
     const auto values = key(f);
     template_of.push_back(template_of_[f]);
-    if (program_->templates[template_of_[f]].counted())
-      keys.push_back(static_cast<std::uint32_t>(values.size()));
+    if (program_->templates[template_of_[f]].counted()) keys.push_back(static_cast<std::uint32_t>(values.size()));
     keys.insert(keys.end(), values.begin(), values.end());
   }
   std::vector<const StringPool*> pools;

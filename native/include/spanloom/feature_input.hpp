@@ -10,8 +10,8 @@ namespace spanloom {
 
 // What the rows of a sentence stand for.
 enum class Sites : std::uint8_t {
-  tokens,  // row i is token i
-  gaps,    // row i is the gap before token i, so offset 0 reads the token after the gap; one row more than tokens
+  tokens,    // row i is token i
+  gaps,      // row i is the gap before token i, so offset 0 reads the token after the gap; one row more than tokens
   segments,  // the rows of the sentence's lattice
 };
 
@@ -21,7 +21,7 @@ struct TokenInput {
   std::vector<StringList> columns;            // [columns], each with one string a token
   std::vector<std::int64_t> own_ptr;          // [tokens + 1]: own features of each token; empty if there are none
   StringList own_names;
-  std::vector<float> own_values;  // as many as own_names, or empty if all are 1
+  std::vector<float> own_values;             // as many as own_names, or empty if all are 1
   std::shared_ptr<const Lattices> lattices;  // of these sentences, for sites that are segments
 
   std::size_t sentences() const { return sentence_ptr.size() - 1; }

@@ -31,7 +31,7 @@ struct Template {
   std::uint32_t min_count = 1;      // features seen less often are dropped
   std::vector<std::string> labels;  // how to name it: one label an atom for a conjunction, else one
   Part part = Part::inside;         // which row of a segment it belongs to; tokens and gaps have one row only
-  std::uint32_t index = 0;  // left, right: k >= 1
+  std::uint32_t index = 0;          // left, right: k >= 1
 
   bool single() const { return kind == TemplateKind::own || (kind == TemplateKind::conjunction && atoms.size() == 1); }
   // Whether keys differ in length, so that each begins with its number of values.
