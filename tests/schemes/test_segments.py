@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from segmentations import segmentations
 
 from spanloom.corpus.mention import Mention
@@ -125,3 +127,14 @@ def test_bad_labels_are_named() -> None:
         Segments("IOB2", ["B-a", "B-a"])
     with pytest.raises(ParameterError, match="scheme must be one of IO, IOB1"):
         Segments("IOBX", [])
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=6), max_size=5), st.sampled_from(["IOB2", "IO", "IOE1"]))
+def test_many_sentences_read_as_one_by_one(sentences, scheme):
+    """Decoding a batch gives what decoding each sentence gives, empty and illegal ones too."""
+    prefixes = {"IOB2": "BI", "IO": "I", "IOE1": "IE"}[scheme]
+    segments = Segments(scheme, ["O", *(f"{p}-{label}" for label in "ab" for p in prefixes)])
+    labels = [[code % len(segments.labels) for code in sentence] for sentence in sentences]
+    ptr = np.concatenate([[0], np.cumsum([len(x) for x in labels], dtype=np.int64)]).astype(np.int64)
+    flat = [code for sentence in labels for code in sentence]
+    assert segments.decode_all(flat, ptr) == [segments.decode(sentence) for sentence in labels]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -130,7 +131,7 @@ class FeatureSet:
 
     def parsed(self) -> list[Template]:
         """Return the templates with ranges of offsets spelled out, each once."""
-        return list(dict.fromkeys(t for text in self.templates for t in parse_template(text)))
+        return list(_parsed(tuple(self.templates)))
 
     def of_tokens(self) -> list[Template]:
         """Return the templates that look at tokens."""
@@ -184,3 +185,8 @@ def _resource(path: Path, key: str, value: object) -> dict[str, list[str]]:
         except ParameterError as error:
             raise ParameterError(f"{path}: resource {key!r}: {error}") from None
     raise ParameterError(f'{path}: resource {key!r} must be a path or {{path = "…", format = "tsv" or "brown"}}')
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(templates: tuple[str, ...]) -> tuple[Template, ...]:
+    return tuple(dict.fromkeys(t for text in templates for t in parse_template(text)))

@@ -20,11 +20,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from spanloom._native import ChainStructure
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
-from spanloom.models.base import Cells, Component, Model
+from spanloom.models.base import Cells, Component, Model, Shapes
 from spanloom.schemes import Representations, Segments, first_misfit
 from spanloom.schemes.biohd import BIOHD, Biohd, lost
 from spanloom.schemes.flat import ORDERS
@@ -65,6 +66,9 @@ class ChainComponent(Component):
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.segments.decode(cells % len(self.columns))
+
+    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+        return self.segments.decode_all(cells % len(self.columns), ptr)
 
     def starts(self) -> list[str | None]:
         return self.segments.starts()

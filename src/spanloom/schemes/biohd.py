@@ -145,6 +145,10 @@ class Biohd:
         """Read labels as mentions."""
         return biohd_mentions([self.labels[label] for label in labels])
 
+    def decode_all(self, labels: npt.NDArray[np.integer], ptr: npt.NDArray[np.int64]) -> list[list[Mention]]:
+        """Read many sentences; the labels of sentence ``s`` are ``labels[ptr[s]:ptr[s + 1]]``."""
+        return [self.decode(part) for part in np.split(labels, ptr[1:-1])] if len(ptr) > 1 else []
+
     def allowed(self, left: int, right: int) -> bool:
         """Whether label ``right`` may follow label ``left``: an I of any kind follows its own B or I only."""
         (before, before_type), (prefix, type_) = self._parts[left], self._parts[right]

@@ -103,6 +103,33 @@ class Segments:
             start = end
         return found
 
+    def decode_all(self, labels: Labels, ptr: npt.NDArray[np.int64]) -> list[list[Mention]]:
+        """Read many sentences at once; the labels of sentence ``s`` are ``labels[ptr[s]:ptr[s + 1]]``.
+
+        Examples
+        --------
+        >>> bio = Segments("IOB2", ["O", "B-a", "I-a"])
+        >>> [[m.parts for m in found] for found in bio.decode_all([1, 2, 0, 1, 2], np.array([0, 1, 1, 5]))]
+        [[((0, 1),)], [], [((0, 1),), ((2, 4),)]]
+        """
+        codes = np.asarray(labels, np.intp)
+        found: list[list[Mention]] = [[] for _ in range(len(ptr) - 1)]
+        if not self._inside[codes].any():
+            return found
+        border = np.ones(len(codes), np.bool_)  # after each token
+        border[:-1] = self._parts[codes[:-1], codes[1:]]
+        border[ptr[1:] - 1] = True
+        last = np.flatnonzero(border)
+        first = np.concatenate([[0], last[:-1] + 1])
+        inside = self._inside[codes[last]]
+        first, last = first[inside], last[inside]
+        sentence = np.searchsorted(ptr, first, side="right") - 1
+        shift = ptr[sentence]
+        rows = (codes[last], sentence, first - shift, last + 1 - shift)
+        for code, s, start, end in zip(*(row.tolist() for row in rows), strict=True):
+            found[s].append(Mention(str(self._readings[code].label), ((start, end),)))
+        return found
+
     def illegal(self, labels: Labels) -> list[int]:
         """Return the tokens whose label may not follow the one before; the length counts as a last, empty token."""
         codes = np.asarray(labels, np.intp)
