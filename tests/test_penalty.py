@@ -94,3 +94,18 @@ def test_what_is_refused(corpus):
     flat = [Sentence(["a", "b", "c"], [Mention("X", ((0, 1),)), Mention("Y", ((1, 2),))])]
     with pytest.raises(ParameterError, match="cannot be chosen apart"):
         Recognizer("chain", max_iter=2, mention_penalty="auto-by-label").fit(flat, dev=flat)
+
+
+def test_tune_tries_penalties_on_the_trained_model(corpus):
+    """``tune`` scores each penalty as setting it by hand does; ``set_params`` counts at once for this one."""
+    from spanloom.tuning import tune
+
+    train, dev = corpus
+    settings = {"model": "edge", "features": "crfsuite-like", "max_iter": 10, "threads": 1}
+    values = [-1.0, 0.0, 2.0]
+    trials = tune(train, dev, grid={"mention_penalty": values}, base=settings, processes=1).trials
+    ner = Recognizer(**settings).fit(train)
+    wanted = {value: ner.set_mention_penalty(value).score(dev).micro.f1 for value in values}
+    assert {trial.settings["mention_penalty"]: trial.score.f1 for trial in trials} == pytest.approx(wanted)
+    assert len(set(wanted.values())) == 3
+    assert ner.set_params(mention_penalty=-1.0).score(dev).f1 == pytest.approx(wanted[-1.0])

@@ -615,12 +615,17 @@ class Recognizer:
         return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **params: Any) -> Recognizer:
-        """Change settings; they count from the next ``fit`` on."""
+        """Change settings; they count from the next ``fit`` on, a mention penalty or threshold in numbers at once."""
         names = self._parameter_names()
         for name, value in params.items():
             if name not in names:
                 raise ParameterError(f"Recognizer has no parameter {name!r}; it has {', '.join(names)}")
             setattr(self, name, value)
+            if hasattr(self, "model_") and not isinstance(value, str):
+                if name == "mention_penalty":
+                    self.set_mention_penalty(value)
+                elif name == "threshold":
+                    self.set_threshold(value)
         return self
 
     def __sklearn_tags__(self) -> Any:
