@@ -51,8 +51,8 @@ class Recognizer:
     ----------
     model
         The kind of model, one of ``spanloom.models.MODELS``; a way to find nested mentions with flat models, one of
-        ``spanloom.reductions.REDUCTIONS``; or ``"auto"``: ``edge`` where training mentions overlap, ``chain`` where
-        none do.
+        ``spanloom.reductions.REDUCTIONS``; or ``"auto"``: ``multilabel`` where training mentions break into parts (and
+        ``overlap`` does not say what to leave out), else ``edge`` where they overlap, else ``chain``.
     target
         Instead of mentions, learn the values of a token column, e.g. ``"pos"``: the recogniser is a tagger then.
     annotators
@@ -527,7 +527,8 @@ class Recognizer:
             "own_tokenizer": self.tokenizer is not None or self.splitter is not None,
             "annotators": annotators,
             "mention_penalty": self.mention_penalty_,
-            "training": self.training_,
+            # Without the clock: the same data, settings and seed give the same file.
+            "training": {name: value for name, value in self.training_.items() if name != "seconds"},
         }
         return stored, header
 
@@ -692,6 +693,8 @@ class Recognizer:
         if self.target is not None:
             return Tagger
         if self.model == "auto":
+            if self.overlap == "raise" and any(m.discontinuous for s in sentences for m in s.mentions):
+                return MODELS["multilabel"]
             return MODELS["edge" if any(overlapping(s.mentions) for s in sentences) else "chain"]
         return KINDS[self.model]
 

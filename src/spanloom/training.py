@@ -73,8 +73,9 @@ def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
                 bad = mentions[index]
                 raise EncodingError(
                     f"sentence {number} ({' '.join(sentence.tokens[:8])} …): mention {index} {bad.label} {bad.parts} "
-                    f"{why}. The model {model.name!r} holds {model.holds}; choose a model that holds more, or pass "
-                    'overlap="longest" to train on what it can hold.'
+                    f"{why}. The model {model.name!r} holds {model.holds}; choose a model that holds more "
+                    '(multilabel holds every mention), or train on what it can hold: overlap="longest", '
+                    "--overlap longest on the command line."
                 )
             mentions, gone = model.reduce(mentions, overlap)
             lost.extend((number, mention) for mention in gone)

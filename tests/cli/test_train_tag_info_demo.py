@@ -149,7 +149,7 @@ def test_demo():
         (["train", "no.jsonl", "-o", "m.loom"], "no.jsonl"),
         (["train", "sample:train", "-o", "no/such/m.loom"], "no such folder"),
         (["train", "sample:train", "-o", "."], "is a folder"),
-        (["train", "sample:train", "-o", "m.loom"], "overlap="),
+        (["train", "sample:train", "--model", "edge", "-o", "m.loom"], "--overlap longest"),
         (["train", "sample:train", "-o", "m.loom", "--model", "magic"], "'model'"),
         (["train", "sample:train", "-o", "m.loom", "--features", "none.toml"], "none.toml"),
         (["train", "empty.jsonl", "-o", "m.loom"], "nothing to learn"),
@@ -177,7 +177,7 @@ def test_a_failed_training_leaves_the_old_model(model, tmp_path):
     """The file that was there stays as it was."""
     old = tmp_path / "m.loom"
     old.write_bytes(model.read_bytes())
-    assert run("train", "sample:train", "-o", old).returncode == 2
+    assert run("train", "sample:train", "--model", "chain", "-o", old).returncode == 2
     assert old.read_bytes() == model.read_bytes()
 
 
@@ -229,3 +229,10 @@ def test_multilabel_settings_reach_the_model_and_tagging_may_change_the_threshol
     nothing = run("tag", path, "sample:dev", "--format", "jsonl", "--threshold", "1e9")
     assert any(json.loads(line)["mentions"] for line in found.stdout.splitlines())
     assert not any(json.loads(line)["mentions"] for line in nothing.stdout.splitlines())
+
+
+def test_version():
+    """--version says which."""
+    import spanloom
+
+    assert run("--version").stdout.strip() == f"spanloom {spanloom.__version__}"

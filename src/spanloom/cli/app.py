@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
+from spanloom import __version__
 from spanloom.cli import (
     cluster,
     combine,
@@ -33,6 +35,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"spanloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Find mentions that nest, overlap, cross or break into parts."""
 
 
 # Commands, one line each; their modules import what is slow to import when they run.

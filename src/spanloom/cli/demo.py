@@ -65,6 +65,10 @@ def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
         f"   trained on {t['sentences']} sentences in {t['seconds']:.1f} s: "
         f"{ner.extractor_.size:,} features, {len(ner.labels_)} labels"
     )
+    if t["lost"]:
+        console.print(
+            f"   [yellow]{t['lost']} mentions that it cannot hold (broken ones) were left out of training[/yellow]"
+        )
     report = ner.score(test)
     console.print(
         f"   on {report.counts['sentences']} held-out sentences: [bold]F1 {percent(report.f1)}[/bold], "

@@ -23,7 +23,8 @@ def score_table(title: str, first: str, scores: Mapping[str, Score]) -> Table:
             p = percent(s.precision) if s.predicted else "—"
             r = percent(s.recall) if s.gold else "—"
             f = percent(s.f1) if s.gold and s.predicted else "—"
-            table.add_row(name.replace("_", " "), p, r, f, str(s.gold), str(s.predicted))
+            shown = name if first in ("label", "document") else name.replace("_", " ")
+            table.add_row(shown, p, r, f, str(s.gold), str(s.predicted))
     return table
 
 
