@@ -40,8 +40,8 @@ from spanloom.training import Dev, Held, Interrupted, decode_all, hold, train_co
 Input = str | Sentence | Document
 KINDS: dict[str, type[Model]] = MODELS | REDUCTIONS
 """What ``Recognizer(model=…)`` takes, by name."""
-BATCH = 256
-"""Sentences that are tagged at once when a stream is tagged."""
+BATCH = 1024
+"""Documents or sentences that are tagged at once when a stream is tagged."""
 
 
 class Recognizer:
