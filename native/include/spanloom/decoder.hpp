@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "spanloom/likelihood.hpp"
+#include "spanloom/memory.hpp"
 #include "spanloom/sparse.hpp"
 #include "spanloom/structure.hpp"
 
@@ -50,7 +51,7 @@ class Decoder {
   std::vector<Slice> slices_;
   std::size_t features_ = 0;
   std::size_t stride_ = 0;      // of all structures together
-  std::vector<float> weights_;  // [features, stride]
+  LargeVector<float> weights_;  // [features, stride]
 };
 
 // One sentence's scores [sites * columns] with rows padded to the structure's stride.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spanloom/feature_program.hpp"
+#include "spanloom/memory.hpp"
 #include "spanloom/strings.hpp"
 
 namespace spanloom {
@@ -74,8 +75,8 @@ class FeatureTable {
   std::shared_ptr<const Program> program_;
   std::vector<StringPool> pools_;
   std::vector<std::uint32_t> template_of_;
-  std::vector<std::uint32_t> values_;  // values_[ptr_[f] .. ptr_[f + 1]]: the values of feature f
-  std::vector<std::uint64_t> ptr_{0};
+  LargeVector<std::uint32_t> values_;  // values_[ptr_[f] .. ptr_[f + 1]]: the values of feature f
+  LargeVector<std::uint64_t> ptr_{0};
   std::vector<Lookup> lookups_;  // by template
 };
 

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <vector>
+
+#include "spanloom/memory.hpp"
 
 namespace spanloom {
 
@@ -82,7 +83,7 @@ class HashSlots {
   }
 
   void grow(std::size_t size) {
-    std::vector<Slot> old(size);
+    LargeVector<Slot> old(size);
     old.swap(slots_);
     mask_ = size - 1;
     for (const Slot& slot : old) {
@@ -90,7 +91,7 @@ class HashSlots {
     }
   }
 
-  std::vector<Slot> slots_;
+  LargeVector<Slot> slots_;
   std::size_t mask_ = 0;
   std::size_t used_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "spanloom/compressed.hpp"
+#include "spanloom/memory.hpp"
 
 namespace spanloom {
 
@@ -84,7 +85,7 @@ class Layout {
   std::size_t size_ = 0;  // parameters
   std::size_t sparse_classes_ = 0;
   std::vector<std::size_t> blocks_;  // classes are handled in blocks of about equal work
-  std::vector<float> weights_;       // [dense classes, stride]: score weights times scale
+  LargeVector<float> weights_;       // [dense classes, stride]: score weights times scale
 
   // With a support only:
   bool restricted_ = false;
@@ -94,7 +95,7 @@ class Layout {
   std::vector<std::uint32_t> score_columns_;
   std::vector<std::uint8_t> is_sparse_;  // [classes]
   std::vector<std::uint32_t> slot_;      // [classes]: row of weights_, or where its cells begin
-  std::vector<Cell> cells_;
+  LargeVector<Cell> cells_;
   Rows dense_;   // ids are rows of weights_
   Rows sparse_;  // ids are beginnings in cells_
 };

@@ -6,6 +6,7 @@
 
 #include "spanloom/compressed.hpp"
 #include "spanloom/layout.hpp"
+#include "spanloom/memory.hpp"
 #include "spanloom/objective.hpp"
 #include "spanloom/structure.hpp"
 
@@ -64,7 +65,7 @@ class Likelihood final : public Objective {
   std::size_t global_params_;
   Layout layout_;
   std::vector<Shard> shards_;
-  std::vector<float> difference_;  // [sites, stride]: expected - gold
+  LargeVector<float> difference_;  // [sites, stride]: expected - gold
 };
 
 }  // namespace spanloom
