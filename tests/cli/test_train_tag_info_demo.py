@@ -88,7 +88,9 @@ def test_tag_streams_lines_as_json(model):
     assert done.returncode == 0, done.stderr
     docs = [json.loads(line) for line in done.stdout.splitlines()]
     assert [d["text"] for d in docs] == ["IL-2 gene expression requires NF-kappa B.", "Anna Bell lives in Paris."]
-    assert all("mentions" in d for d in docs)
+    found = [(d["text"][s:e], m["text"]) for d in docs for m in d["mentions"] for s, e in m["chars"]]
+    assert found
+    assert all(there == said for there, said in found)
 
 
 def test_tag_answers_before_the_input_ends(model):
@@ -112,6 +114,40 @@ def test_tag_writes_files_that_can_be_read_back(model, tmp_path, form):
     assert sorted(found) == sorted(
         m.label for d in Recognizer.load(model).predict(read("sample:test")) for m in d.mentions
     )
+
+
+def test_tag_prints_any_format_of_lines(model):
+    """--format without --output goes to the screen."""
+    done = run("tag", model, "--format", "conll", stdin="The p53 gene.\n")
+    assert done.returncode == 0, done.stderr
+    assert [line.split("\t")[0] for line in done.stdout.splitlines() if line and line[0] != "#"] == [
+        "The",
+        "p53",
+        "gene",
+        ".",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--format", "foo"], "'foo' is none of auto, draw, jsonl"),
+        (["--format", "brat"], "brat is not a format of lines and needs a path"),
+        (["--format", "gum", "-o", "x"], "'gum' can be read only"),
+        (["--format", "draw", "-o", "x.txt"], "leave --output out"),
+        (["-o", "x.foo"], "cannot tell the format of 'x.foo'"),
+        (["-o", "no/such/x.jsonl"], "no/such/x.jsonl: No such file or directory"),
+    ],
+)
+def test_tag_says_what_is_wrong_with_its_target(model, tmp_path, monkeypatch, args, message):
+    """The user's own words in the message, no temporary names, and nothing written."""
+    monkeypatch.chdir(tmp_path)
+    done = run("tag", model, *args, stdin="The p53 gene.\n")
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert "/tmp" not in done.stderr
+    assert ".part" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tag_draws(model, tmp_path):

@@ -1,5 +1,6 @@
 """Our own format: it holds everything, and says what is wrong where."""
 
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_documents import documents, everything
 
-from spanloom import CorpusError, Document, Mention, Report, read, write
+from spanloom import CorpusError, Document, Mention, Report, Sentence, read, write
+from spanloom.errors import ParameterError
 
 
 def corpus_of(path: Path, *records: Any) -> Path:
@@ -20,10 +22,10 @@ def corpus_of(path: Path, *records: Any) -> Path:
 
 
 @settings(max_examples=60, deadline=None)
-@given(documents())
-def test_round_trip_keeps_everything(docs: list[Document]) -> None:
+@given(documents(), st.sampled_from(["yes", "no"]))
+def test_round_trip_keeps_everything(docs: list[Document], chars: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        write(docs, folder + "/c.jsonl")
+        write(docs, folder + "/c.jsonl", chars=chars)
         assert everything(list(read(folder + "/c.jsonl"))) == everything(docs)
 
 
@@ -84,6 +86,38 @@ def test_alignment_policies(tmp_path: Path, policy: str, tokens: list[str], ment
     assert doc.sentences[0].columns["pos"] == (["NN", "NNP"] if policy == "expand" else ["NN", "NN", "NNP"])
 
 
+def test_characters_and_text_of_mentions_for_readers_without_spanloom(tmp_path: Path) -> None:
+    """``chars=yes`` gives what a JSON parser alone can use, and reading it again gives the same document."""
+    doc = Document([Sentence(["alpha-", "and", "beta-", "globin"], [Mention("protein", ((0, 1), (3, 4)))])], "d")
+    path = tmp_path / "c.jsonl"
+    write([doc], path, chars="yes")
+    record = json.loads(path.read_text())
+    assert record["text"] == "alpha- and beta- globin"
+    assert record["mentions"] == [
+        {"label": "protein", "parts": [[0, 1], [3, 4]], "chars": [[0, 6], [17, 23]], "text": "alpha- … globin"}
+    ]
+    assert everything(list(read(path))) == everything([doc])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"chars": [[0, 4]]}, r"mention 0 has the chars \[\(0, 4\)\], but its parts are at \[\(0, 9\)\]"),
+        ({"text": "IL-2"}, "mention 0 is said to be 'IL-2', but the text has 'IL-2 gene'"),
+    ],
+)
+def test_contradictions_within_a_mention_are_errors(tmp_path: Path, more: dict[str, Any], message: str) -> None:
+    path = corpus_of(tmp_path, {**TOKENS, "mentions": [{"label": "a", "parts": [[0, 2]], **more}]})
+    with pytest.raises(CorpusError, match=rf"1 text-mismatch(.|\n)*c\.jsonl:1: {message}"):
+        list(read(path))
+
+
+def test_the_text_of_a_mention_without_tokens_is_checked(tmp_path: Path) -> None:
+    record = {"text": "IL-2 gene", "mentions": [{"label": "a", "chars": [[0, 9]], "text": "IL-2 genes"}]}
+    with pytest.raises(CorpusError, match="said to be 'IL-2 genes', but the text has 'IL-2 gene'"):
+        list(read(corpus_of(tmp_path, record)))
+
+
 def test_a_mention_over_a_break_of_the_file(tmp_path: Path) -> None:
     record = {
         "tokens": ["a", "b", "c"],
@@ -117,7 +151,7 @@ def test_a_mention_over_a_break_of_the_file(tmp_path: Path) -> None:
         ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[0, 2]]}]}, r"not \(0, 2\)"),
         ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[1, 0]]}]}, r"not \(1, 0\)"),
         ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[0, 0]]}]}, r"not \(0, 0\)"),
-        ({"tokens": ["a"], "mentions": [{"label": "x"}]}, "either parts"),
+        ({"tokens": ["a"], "mentions": [{"label": "x"}]}, "must have parts"),
         ({"tokens": ["a"], "mentions": [{"label": "x", "parts": []}]}, "at least one part"),
         ({"tokens": ["a"], "mentions": [{"parts": [[0, 1]]}]}, "label of mention 0"),
         ({"tokens": ["a"], "mentions": [{"label": "x", "parts": [[0, 1]], "prob": 2}]}, "prob of mention 0"),
@@ -140,6 +174,26 @@ def test_a_lenient_report_goes_on_after_a_broken_line(tmp_path: Path) -> None:
     assert report.counts == {"json": 1, "encoding": 1}
     with pytest.raises(CorpusError, match=r"c\.jsonl:2: not JSON"):
         list(read(path))
+
+
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second pass would find nothing and say nothing."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tokens":["a"]}\n')))
+    corpus = read("jsonl:-")
+    assert [doc.tokens for doc in corpus] == [["a"]]
+    with pytest.raises(CorpusError, match="standard input can be read only once"):
+        list(corpus)
+
+
+@pytest.mark.parametrize("format", ["brat", "parquet", "bioc", "spacy", "biocreative"])
+def test_formats_that_are_not_lines_need_a_path(format: str) -> None:
+    with pytest.raises(ParameterError, match=f"{format} is not a format of lines and needs a path"):
+        write([], f"{format}:-")
+
+
+def test_a_name_that_tells_no_format() -> None:
+    with pytest.raises(ParameterError, match=r"cannot tell the format of 'x.foo' \(no such file.*write FORMAT:x.foo"):
+        write([], "x.foo")
 
 
 def test_missing_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_documents import documents, everything
 
-from spanloom import CorpusError, Document, Mention, Report, read, write
+from spanloom import CorpusError, Document, Mention, Report, Sentence, read, write
 
 TEXT = "XY-7 gene binds zin."
 CHARS = [("DNA", "XY-7 gene"), ("protein", "XY-7"), ("protein", "zin")]
@@ -323,8 +323,23 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path: Path, monkeypatch: 
 
 
 def test_report_of_what_tools_cannot_keep(tmp_path: Path) -> None:
-    from spanloom import Sentence
-
     sentence = Sentence(["a"], [Mention("x", ((0, 1),), 0.5, {"k": "v"})], {"pos": ["NN"]}, features=[["f"]])
     report: Report = write([Document([sentence])], f"doccano:{tmp_path}/a.jsonl")
     assert report.counts == {"unwritten": 4}
+
+
+@pytest.mark.parametrize("tool", ["prodigy", "doccano", "labelstudio"])
+def test_meta_never_takes_the_place_of_the_text(tool: str, tmp_path: Path) -> None:
+    doc = Document([Sentence(["a"], [Mention("x", ((0, 1),))])], meta={"text": "other", "source": "s"})
+    report = write([doc], f"{tool}:{tmp_path}/a.jsonl")
+    (again,) = read(f"{tool}:{tmp_path}/a.jsonl")
+    assert (again.text, again.meta) == ("a", {"source": "s"})
+    assert [p.message for p in report.problems] == [f"{tool} has no place for meta named 'text' (1 times)"]
+
+
+@pytest.mark.parametrize("tool", ["prodigy", "doccano", "labelstudio"])
+def test_what_json_cannot_hold_is_an_error_that_names_the_document(tool: str, tmp_path: Path) -> None:
+    doc = Document([Sentence(["a"])], "d7", meta={"score": float("nan")})
+    with pytest.raises(CorpusError, match="document d7 has a value that JSON cannot hold"):
+        write([doc], f"{tool}:{tmp_path}/a.jsonl")
+    assert list(tmp_path.iterdir()) == []

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +13,7 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from spanloom.corpus import Document
+    from spanloom.corpus import Document, Reference
 
 
 def tag(
@@ -46,13 +44,17 @@ def tag(
 ) -> None:
     """Find the mentions of text, one document after the other.
 
-    Without --output, a terminal gets drawings and a pipe gets JSON lines.
+    Without --output, a terminal gets drawings and a pipe gets JSON lines, in which mentions have their tokens
+    (parts), their characters (chars) and their text.
 
     [bold]Example:[/bold] echo "IL-2 gene expression requires NF-kappa B." | spanloom tag gene.loom
     """
-    from spanloom.corpus import Reference, read, write
+    from spanloom.corpus import read, write
     from spanloom.recognizer import Recognizer
 
+    if form == "auto" and output in (None, "-"):
+        form = "draw" if sys.stdout.isatty() else "jsonl"
+    target = _target(form, output or "-")
     ner = Recognizer.load(model, threads=threads, parser=parser)
     if mention_penalty is not None:
         ner.set_mention_penalty(mention_penalty)
@@ -63,33 +65,32 @@ def tag(
     tagged: Iterator[Document] = ner.stream(
         chain.from_iterable(read(ref) for ref in refs), batch=1 if streaming else 64
     )
-    if output is not None and output != "-":
-        target = output if form == "auto" else f"{form}:{output}"
-        report = write(tagged, Reference.parse(target))
-        for problem in report.problems:
-            print(f"spanloom: {problem}", file=sys.stderr)
-        return
-    if form == "auto":
-        form = "draw" if sys.stdout.isatty() else "jsonl"
-    if form == "jsonl":
-        _print_jsonl(tagged)
-    elif form == "draw":
+    if target is None:
         _draw(tagged)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "tagged"
-            write(tagged, Reference.parse(f"{form}:{file}"))
-            if file.is_dir():
-                raise typer.BadParameter(f"{form} is more than one file; give --output", param_hint="--format")
-            with file.open(encoding="utf-8") as text:
-                shutil.copyfileobj(text, sys.stdout)
+        return
+    if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
+    for problem in write(tagged, target).problems:
+        print(f"spanloom: {problem}", file=sys.stderr)
 
 
-def _print_jsonl(docs: Iterable[Document]) -> None:
-    from spanloom.corpus.formats.jsonl import to_dict
+def _target(form: str, output: str) -> Reference | None:
+    """Where to write, found wanting before any work is done; None for drawings. JSON lines get mentions' characters."""
+    from spanloom.corpus import Reference
+    from spanloom.corpus.reading import takes_option, writer
+    from spanloom.corpus.reference import EXTENSIONS
 
-    for doc in docs:
-        print(json.dumps(to_dict(doc), ensure_ascii=False), flush=True)
+    if form == "draw" and output == "-":
+        return None
+    if form == "draw":
+        raise typer.BadParameter("drawings go to the screen; leave --output out", param_hint="--format")
+    if form not in ("auto", *EXTENSIONS):
+        raise typer.BadParameter(f"{form!r} is none of auto, draw, {', '.join(EXTENSIONS)}", param_hint="--format")
+    target = Reference.parse(output if form == "auto" else f"{form}:{output}")
+    writer(target)
+    if takes_option(target, "write", "chars"):
+        return Reference(target.format, target.path, {"chars": "yes", **target.options})
+    return target
 
 
 def _draw(docs: Iterable[Document]) -> None:

@@ -1,4 +1,4 @@
-"""Decoded JSON, checked: every complaint names the field, its value and what is allowed."""
+"""JSON in and out, checked: every complaint names the field, its value and what is allowed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import Any, NoReturn
 
 from spanloom.corpus.mention import Part, Parts
+from spanloom.errors import CorpusError
 
 
 class BadRecord(Exception):
@@ -31,6 +32,16 @@ def decode(line: str) -> Any:
     except ValueError as error:
         raise BadRecord(f"not JSON that can be read: {error}", "json") from None
     return value
+
+
+def encode(value: Any, where: str) -> str:
+    """Return a value as one line of JSON; raises ``CorpusError`` for what JSON cannot hold, such as NaN."""
+    try:
+        line = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        line.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CorpusError(f"{where} has a value that JSON cannot hold: {error}") from error
+    return line + "\n"
 
 
 def as_object(value: Any, what: str) -> dict[str, Any]:

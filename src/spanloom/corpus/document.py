@@ -7,7 +7,7 @@ A ``Document`` counts tokens over all its sentences, and characters in its whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,7 +85,7 @@ class Sentence:
 
     def surface(self, mention: Mention) -> str:
         """Return the mention as written; parts are joined by ``" … "``."""
-        return " … ".join(self.text[s:e] for s, e in self.chars(mention))
+        return surface(self.text, self.chars(mention))
 
 
 @dataclass(slots=True)
@@ -156,7 +156,18 @@ class Document:
 
     def surface(self, mention: Mention) -> str:
         """Return a document mention as written; parts are joined by ``" … "``."""
-        return " … ".join(self.text[s:e] for s, e in self.chars(mention))
+        return surface(self.text, self.chars(mention))
+
+
+def surface(text: str, chars: Iterable[Part]) -> str:
+    """Return what a text has at character ranges; several are joined by ``" … "``.
+
+    Examples
+    --------
+    >>> surface("alpha- and beta-globin", [(0, 6), (16, 22)])
+    'alpha- … globin'
+    """
+    return " … ".join(text[s:e] for s, e in chars)
 
 
 def _find_spans(text: str, tokens: list[str]) -> list[Part]:

@@ -38,12 +38,16 @@ class Corpus:
         self.ref = ref
         self.report = Report()
         self._reader = reader
+        self._taken = False
 
     def __iter__(self) -> Iterator[Document]:
         return self.stream(Report())
 
     def stream(self, report: Report) -> Iterator[Document]:
         """Yield the documents, with what is wrong with them noted in ``report``; a strict report raises at the end."""
+        if self._taken and self.ref.path == "-":
+            raise CorpusError("standard input can be read only once, and this needs it again; save it to a file first")
+        self._taken = True
         self.report = report
         yield from self._reader(report)
         if report.strict:
@@ -102,12 +106,18 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
         The format's options, added to those of the reference.
     """
     parsed = Reference.parse(ref)
-    function = getattr(_module(parsed.format), "write", None)
-    if function is None:
-        raise ParameterError(f"format {parsed.format!r} can be read only; write jsonl, which holds everything")
+    function = writer(parsed)
     report = Report()
     function(docs, parsed.path, report, **_options(function, parsed, options))
     return report
+
+
+def writer(ref: Reference) -> Callable[..., None]:
+    """Return the function that writes the format of a reference; raises ``ParameterError`` if there is none."""
+    function: Callable[..., None] | None = getattr(_module(ref.format), "write", None)
+    if function is None:
+        raise ParameterError(f"format {ref.format!r} can be read only; write jsonl, which holds everything")
+    return function
 
 
 def _module(name: str) -> Any:

@@ -1,17 +1,21 @@
-"""JSON records of annotation tools, read line by line or as one array: what their readers share."""
+"""JSON records of annotation tools, one a line or all in one array: what their readers and writers share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from spanloom.corpus.align import CharMention
-from spanloom.corpus.checks import BadRecord, as_int, as_list, as_object, as_string, decode
+from spanloom.corpus.checks import BadRecord, as_int, as_list, as_object, as_string, decode, encode
 from spanloom.corpus.document import Document
 from spanloom.corpus.lines import lines, whole
 from spanloom.corpus.loss import Fitting, Unwritten
 from spanloom.corpus.mention import Part
 from spanloom.corpus.report import Report
+from spanloom.corpus.writing import target
+
+Span = tuple[str, Part, Part]
+"""Label, character range and token range of a contiguous mention."""
 
 
 def records(path: str, report: Report) -> Iterator[tuple[str, Any]]:
@@ -59,10 +63,41 @@ def char_span(
     return CharMention(name, (place,), None, {}, f"{where} {what}")
 
 
-def contiguous(
-    doc: Document, fitting: Fitting, unwritten: Unwritten, report: Report, where: str
-) -> Iterator[tuple[str, Part, Part]]:
-    """Yield label, character range and token range of every mention that fits a format of contiguous spans."""
+def write_records(
+    docs: Iterable[Document],
+    path: str,
+    report: Report,
+    format: str,
+    lossy: str,
+    make: Callable[[Document, list[Span], dict[str, Any]], dict[str, Any]],
+    own: Collection[str],
+) -> None:
+    """Write one record a line: what ``make`` builds of a document, its contiguous mentions and its meta.
+
+    Parameters
+    ----------
+    format, lossy
+        The format's name, and how to lose mentions that it cannot hold; see :mod:`spanloom.corpus.loss`.
+    own
+        The fields that the format gives a meaning to. A document's meta of such a name has no place beside them: it is
+        left out and counted in the report.
+    """
+    fitting = Fitting(format, lossy)
+    unwritten = Unwritten(format)
+    with target(path) as out:
+        for k, doc in enumerate(docs):
+            where = f"document {doc.id or k}"
+            for name in doc.meta.keys() & own:
+                unwritten.note(f"meta named {name!r}", True)
+            rest = {name: value for name, value in doc.meta.items() if name not in own}
+            record = make(doc, list(_contiguous(doc, fitting, unwritten, report, where)), rest)
+            out.write(encode(record, f"{path}: {where}"))
+            _note_rest(doc, unwritten)
+        fitting.raise_errors(report)
+    unwritten.tell(report, path)
+
+
+def _contiguous(doc: Document, fitting: Fitting, unwritten: Unwritten, report: Report, where: str) -> Iterator[Span]:
     spans = doc.spans
     for mention in fitting.fit(doc.mentions, report, where)[0]:
         unwritten.note("attributes", mention.attributes)
@@ -70,15 +105,9 @@ def contiguous(
         yield mention.label, (spans[mention.start][0], spans[mention.end - 1][1]), mention.parts[0]
 
 
-def note_rest(doc: Document, unwritten: Unwritten) -> None:
+def _note_rest(doc: Document, unwritten: Unwritten) -> None:
     """Count what annotation tools have no place for."""
     for sentence in doc.sentences:
         unwritten.note("columns", sentence.columns)
         unwritten.note("own features", sentence.features is not None)
         unwritten.note("sentence meta", sentence.meta)
-
-
-def plain(value: Any) -> dict[str, str]:
-    """Return the parts of an object that are strings or numbers, as attributes."""
-    pairs: Iterable[tuple[str, Any]] = value.items() if isinstance(value, dict) else ()
-    return {name: str(x) for name, x in pairs if isinstance(x, (str, int, float)) and not isinstance(x, bool)}

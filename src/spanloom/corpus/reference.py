@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
-from spanloom.errors import CorpusError, ParameterError
+from spanloom.errors import ParameterError
 
 EXTENSIONS = {
     "jsonl": ("jsonl", "ndjson"),
@@ -30,6 +30,9 @@ EXTENSIONS = {
     "huggingface": (),
 }
 """Every format, and the file name endings that mean it where the reference does not say."""
+
+LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstudio", "text")
+"""Formats of lines, whose path may be ``-`` for standard input or output."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,13 @@ class Reference:
         options = dict(parse_qsl(query, keep_blank_values=True))
         if query and len(options) != query.count("&") + 1:
             raise ParameterError(f"options in {text!r} must be written option=value&option=value, each once")
-        return cls(prefix or _infer(path), path, options)
+        format = prefix or _infer(path)
+        if path == "-" and format not in LINES:
+            raise ParameterError(
+                f"{format} is not a format of lines and needs a path; standard input and output (-) take "
+                f"{', '.join(LINES)}"
+            )
+        return cls(format, path, options)
 
     def __str__(self) -> str:
         query = urlencode(self.options, safe=":,/")
@@ -79,8 +88,8 @@ def _infer(path: str) -> str:
             return name
     if Path(path).is_dir() and next(Path(path).rglob("*.ann"), None):
         return "brat"
-    if not Path(path).exists():
-        raise CorpusError(f"{path}: no such file or directory")
+    absent = "" if path == "-" or Path(path).exists() else " (no such file or directory)"
     raise ParameterError(
-        f"cannot tell the format of {path!r} from its name; write FORMAT:{path} with one of {', '.join(EXTENSIONS)}"
+        f"cannot tell the format of {path!r}{absent} from its name; "
+        f"write FORMAT:{path} with one of {', '.join(EXTENSIONS)}"
     )

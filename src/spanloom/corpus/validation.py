@@ -11,7 +11,7 @@ from spanloom.corpus.formats import conll
 from spanloom.corpus.reading import read
 from spanloom.corpus.reference import Reference
 from spanloom.corpus.report import Report
-from spanloom.errors import CorpusError
+from spanloom.errors import CorpusError, ParameterError
 
 
 def validate(ref: str | os.PathLike[str] | Reference) -> tuple[Report, int]:
@@ -29,6 +29,8 @@ def validate(ref: str | os.PathLike[str] | Reference) -> tuple[Report, int]:
     """
     parsed = Reference.parse(ref)
     if parsed.format == "conll" and "scheme" not in parsed.options:
+        if parsed.path == "-":
+            raise ParameterError("the scheme of standard input cannot be guessed; name it: conll:-?scheme=IOB2")
         scheme = conll.guess_scheme(parsed.path, **parsed.options)
         parsed = Reference(parsed.format, parsed.path, {**parsed.options, "scheme": scheme})
     report = Report(strict=False)

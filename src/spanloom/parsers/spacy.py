@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import version
 
 from spanloom.corpus.document import Sentence
 from spanloom.errors import ParameterError
@@ -27,7 +28,7 @@ class SpacyParser(Parser):
         if "parser" not in self._nlp.pipe_names:
             raise ParameterError(f"the pipeline {pipeline!r} has no parser; it has {', '.join(self._nlp.pipe_names)}")
         meta = self._nlp.meta
-        self.identity = f"spacy:{meta['lang']}_{meta['name']}-{meta['version']}/{spacy.__version__}"
+        self.identity = f"spacy:{meta['lang']}_{meta['name']}-{meta['version']}/{version('spacy')}"
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Tree]:
         from spacy.tokens import Doc

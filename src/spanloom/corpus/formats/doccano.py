@@ -5,18 +5,17 @@ The relations of the latter are kept in the document's meta, together with all o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spanloom.corpus.align import CharMention
 from spanloom.corpus.checks import BadRecord, as_int, as_list, as_string
 from spanloom.corpus.document import Document
-from spanloom.corpus.loss import Fitting, Unwritten
 from spanloom.corpus.raw import from_text
-from spanloom.corpus.records import char_span, contiguous, documents, note_rest
+from spanloom.corpus.records import Span, char_span, documents, write_records
 from spanloom.corpus.report import Report
-from spanloom.corpus.writing import target
+
+_OWN = ("id", "text", "data", "label", "labels", "entities")
 
 
 def read(path: str, report: Report, *, align: str = "strict") -> Iterator[Document]:
@@ -44,7 +43,7 @@ def read(path: str, report: Report, *, align: str = "strict") -> Iterator[Docume
             mention = char_span(item, f"entity {k}", where, "start_offset", "end_offset")
             own = {"id": str(item["id"])} if keep and "id" in item else {}
             mentions.append(CharMention(mention.label, mention.chars, None, own, mention.where))
-        meta = {key: v for key, v in record.items() if key not in ("id", "text", "data", "label", "labels", "entities")}
+        meta = {key: v for key, v in record.items() if key not in _OWN}
         return from_text(text, mentions, report, where, id=str(record.get("id", "")), align_by=align, meta=meta)
 
     yield from documents(path, report, make)
@@ -58,13 +57,8 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
     lossy
         ``contiguous`` fills the gaps of discontinuous mentions; outermost, innermost or longest leave them out.
     """
-    fitting = Fitting("doccano", lossy)
-    unwritten = Unwritten("doccano")
-    with target(path) as out:
-        for k, doc in enumerate(docs):
-            found = contiguous(doc, fitting, unwritten, report, f"document {doc.id or k}")
-            record = {"id": doc.id, "text": doc.text, **doc.meta, "label": [[s, e, name] for name, (s, e), _ in found]}
-            out.write(json.dumps(record, ensure_ascii=False) + "\n")
-            note_rest(doc, unwritten)
-        fitting.raise_errors(report)
-    unwritten.tell(report, path)
+
+    def make(doc: Document, spans: list[Span], rest: dict[str, Any]) -> dict[str, Any]:
+        return {"id": doc.id, "text": doc.text, **rest, "label": [[s, e, label] for label, (s, e), _ in spans]}
+
+    write_records(docs, path, report, "doccano", lossy, make, _OWN)

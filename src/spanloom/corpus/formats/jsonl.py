@@ -10,31 +10,41 @@
 ``columns``             name → one string per token (null throughout a sentence that has no such column)
 ``features``            per token a list of strings, or an object from string to number, string or bool
 ``mentions``            objects with ``label``; ``parts`` (half-open token ranges) or ``chars`` (half-open character
-                        ranges); optional ``prob`` and ``attributes`` (string → string)
+                        ranges), or both, which must agree; optional ``text`` (the characters, parts joined by
+                        ``" … "``), ``prob`` and ``attributes`` (string → string)
 ``meta``                object; ``alternatives`` in a sentence's meta are mentions (BioCreative's rule), in its tokens
 ======================  ==============================================================================================
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from spanloom.corpus.align import POLICIES, CharMention, align, split_at_edges
 from spanloom.corpus.assemble import assemble, cut_tokens, join_at
-from spanloom.corpus.checks import BadRecord, as_list, as_object, as_pair, as_range, as_ranges, as_string, decode
-from spanloom.corpus.document import Document
+from spanloom.corpus.checks import (
+    BadRecord,
+    as_list,
+    as_object,
+    as_pair,
+    as_range,
+    as_ranges,
+    as_string,
+    decode,
+    encode,
+)
+from spanloom.corpus.document import Document, surface
 from spanloom.corpus.lines import lines
 from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.raw import from_text
 from spanloom.corpus.reading import choice
 from spanloom.corpus.report import Report
 from spanloom.corpus.writing import target
-from spanloom.errors import CorpusError
 
 FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta")
+_MENTION = ("label", "parts", "chars", "text", "prob", "attributes")
 FOREIGN = {
     "spans": "prodigy",
     "entities": "doccano",
@@ -69,16 +79,19 @@ def read(path: str, report: Report, *, align: str = "strict", sentences: str = "
             yield doc
 
 
-def write(docs: Iterable[Document], path: str, report: Report) -> None:
-    """Write documents as JSONL."""
+def write(docs: Iterable[Document], path: str, report: Report, *, chars: str = "no") -> None:
+    """Write documents as JSONL.
+
+    Parameters
+    ----------
+    chars
+        ``yes`` gives every mention its characters and its text beside its tokens, for those who read the file with
+        nothing but a JSON parser.
+    """
+    choice("chars", chars, ("yes", "no"))
     with target(path) as out:
         for doc in docs:
-            try:
-                line = json.dumps(to_dict(doc), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-                line.encode()
-            except (TypeError, ValueError) as error:
-                raise CorpusError(f"{path}: document {doc.id!r} has a value that JSON cannot hold: {error}") from error
-            out.write(line + "\n")
+            out.write(encode(to_dict(doc, chars == "yes"), f"{path}: document {doc.id!r}"))
 
 
 def parse(record: Any, report: Report, where: str, policy: str = "strict", join: bool = False) -> Document:
@@ -115,6 +128,7 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     if features is not None and len(as_list(features, "features")) != len(tokens):
         raise BadRecord(f"features are given for {len(features)} of {len(tokens)} tokens")
     by_parts, by_chars = _mentions(record.get("mentions", []), len(tokens), where)
+    _check_given(record.get("mentions", []), text, spans, report, where)
     words: list[str] | None = tokens
     if by_chars and policy == "split" and (cuts := split_at_edges(spans, by_chars)):
         pieces = cut_tokens(spans, cuts)
@@ -151,8 +165,14 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     )
 
 
-def to_dict(doc: Document) -> dict[str, Any]:
-    """Return a document as the object that a line holds; what readers reconstruct by themselves is left out."""
+def to_dict(doc: Document, chars: bool = False) -> dict[str, Any]:
+    """Return a document as the object that a line holds; what readers reconstruct by themselves is left out.
+
+    Parameters
+    ----------
+    chars
+        Whether mentions have their characters and their text beside their tokens; the document has its text then.
+    """
     tokens, spans = doc.tokens, doc.spans
     record: dict[str, Any] = {"id": doc.id} if doc.id else {}
     ranges: list[Part] = []
@@ -161,7 +181,7 @@ def to_dict(doc: Document) -> dict[str, Any]:
         ranges.append((at, at + len(sentence)))
         at += len(sentence)
     plain = "\n".join(" ".join(sentence.tokens) for sentence in doc.sentences)
-    if doc.text != plain or spans != _found(plain, tokens):
+    if chars or doc.text != plain or spans != _found(plain, tokens):
         record["text"] = doc.text
     record["tokens"] = tokens
     if "text" in record and spans != _found(doc.text, tokens):
@@ -174,7 +194,7 @@ def to_dict(doc: Document) -> dict[str, Any]:
         }
     if any(sentence.features is not None for sentence in doc.sentences):
         record["features"] = [value for s in doc.sentences for value in _or_nulls(s.features, len(s))]
-    record["mentions"] = [_mention(mention) for mention in doc.mentions]
+    record["mentions"] = [_mention(mention, doc.text, spans if chars else None) for mention in doc.mentions]
     if doc.meta:
         record["meta"] = doc.meta
     return record
@@ -197,8 +217,11 @@ def _or_nulls(values: Sequence[Any] | None, length: int) -> Sequence[Any]:
     return [None] * length if values is None else values
 
 
-def _mention(mention: Mention) -> dict[str, Any]:
+def _mention(mention: Mention, text: str = "", spans: Sequence[Part] | None = None) -> dict[str, Any]:
     record: dict[str, Any] = {"label": mention.label, "parts": mention.parts}
+    if spans is not None:
+        record["chars"] = [(spans[a][0], spans[b - 1][1]) for a, b in mention.parts]
+        record["text"] = surface(text, record["chars"])
     if mention.prob is not None:
         record["prob"] = mention.prob
     if mention.attributes:
@@ -229,6 +252,7 @@ def _from_text(
     if any(isinstance(entry, dict) and "parts" in entry for entry in as_list(record.get("mentions", []), "mentions")):
         raise BadRecord("mentions with parts count tokens, but the document has no tokens; give chars")
     _, mentions = _mentions(record.get("mentions", []), 0, where)
+    _check_given(record.get("mentions", []), text, (), report, where)
     return from_text(text, mentions, report, where, id=id, align_by=policy, meta=meta)
 
 
@@ -303,8 +327,8 @@ def _mentions(value: Any, length: int, where: str) -> tuple[list[Mention], list[
         what = f"mention {k}"
         entry = as_object(item, what)
         for key in entry:
-            if key not in ("label", "parts", "chars", "prob", "attributes"):
-                raise BadRecord(f"{what} has an unknown field {key!r}; known are label, parts, chars, prob, attributes")
+            if key not in _MENTION:
+                raise BadRecord(f"{what} has an unknown field {key!r}; known are {', '.join(_MENTION)}")
         label = as_string(entry.get("label"), f"label of {what}")
         prob = entry.get("prob")
         if prob is not None and (isinstance(prob, bool) or not isinstance(prob, (int, float)) or not 0 <= prob <= 1):
@@ -312,8 +336,8 @@ def _mentions(value: Any, length: int, where: str) -> tuple[list[Mention], list[
         attributes = as_object(entry.get("attributes", {}), f"attributes of {what}")
         for name, content in attributes.items():
             as_string(content, f"attribute {name!r} of {what}")
-        if ("parts" in entry) == ("chars" in entry):
-            raise BadRecord(f"{what} must have either parts (token ranges) or chars (character ranges)")
+        if "parts" not in entry and "chars" not in entry:
+            raise BadRecord(f"{what} must have parts (token ranges) or chars (character ranges)")
         if "parts" in entry:
             parts = as_ranges(entry["parts"], f"parts of {what}", length)
             try:
@@ -326,6 +350,24 @@ def _mentions(value: Any, length: int, where: str) -> tuple[list[Mention], list[
                 raise BadRecord(f"chars of {what} must have at least one range")
             by_chars.append(CharMention(label, chars, prob, attributes, f"{where} {what}"))
     return by_parts, by_chars
+
+
+def _check_given(value: Any, text: str, spans: Sequence[Part], report: Report, where: str) -> None:
+    """Note mentions whose characters are not those of their tokens, or whose text is not that of their characters."""
+    for k, entry in enumerate(value):
+        what = f"mention {k}"
+        tokens = entry.get("parts")
+        chars = entry.get("chars")
+        if chars is not None:
+            chars = [as_pair(pair, f"chars of {what}") for pair in as_list(chars, f"chars of {what}")]
+        if tokens is not None:
+            own = [(spans[a][0], spans[b - 1][1]) for a, b in tokens]
+            if chars is not None and chars != own:
+                report.error("text-mismatch", where, f"{what} has the chars {chars}, but its parts are at {own}")
+            chars = own
+        given = entry.get("text")
+        if given is not None and as_string(given, f"text of {what}") != (there := surface(text, chars)):
+            report.error("text-mismatch", where, f"{what} is said to be {given!r}, but the text has {there!r}")
 
 
 def _within(ranges: list[Part], mentions: list[Mention], report: Report, where: str) -> list[Mention]:

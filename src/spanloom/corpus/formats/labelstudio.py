@@ -6,19 +6,16 @@ their ids then. Only the first annotation of a task that was not cancelled is re
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spanloom.corpus.align import CharMention
 from spanloom.corpus.checks import BadRecord, as_int, as_list, as_object, as_string
 from spanloom.corpus.document import Document
-from spanloom.corpus.loss import Fitting, Unwritten
 from spanloom.corpus.raw import from_text
 from spanloom.corpus.reading import choice
-from spanloom.corpus.records import contiguous, documents, note_rest
+from spanloom.corpus.records import Span, documents, write_records
 from spanloom.corpus.report import Report
-from spanloom.corpus.writing import target
 
 
 def read(
@@ -68,28 +65,22 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
     lossy
         ``contiguous`` fills the gaps of discontinuous mentions; outermost, innermost or longest leave them out.
     """
-    fitting = Fitting("labelstudio", lossy)
-    unwritten = Unwritten("labelstudio")
-    with target(path) as out:
-        for k, doc in enumerate(docs):
-            regions: list[dict[str, Any]] = [
-                {
-                    "id": f"r{i}",
-                    "from_name": "label",
-                    "to_name": "text",
-                    "type": "labels",
-                    "value": {"start": s, "end": e, "text": doc.text[s:e], "labels": [name]},
-                }
-                for i, (name, (s, e), _) in enumerate(
-                    contiguous(doc, fitting, unwritten, report, f"document {doc.id or k}")
-                )
-            ]
-            record: dict[str, Any] = {"id": doc.id} if doc.id else {}
-            record |= {"data": {"text": doc.text, **doc.meta}, "annotations": [{"result": regions}]}
-            out.write(json.dumps(record, ensure_ascii=False) + "\n")
-            note_rest(doc, unwritten)
-        fitting.raise_errors(report)
-    unwritten.tell(report, path)
+
+    def make(doc: Document, spans: list[Span], rest: dict[str, Any]) -> dict[str, Any]:
+        regions = [
+            {
+                "id": f"r{i}",
+                "from_name": "label",
+                "to_name": "text",
+                "type": "labels",
+                "value": {"start": s, "end": e, "text": doc.text[s:e], "labels": [label]},
+            }
+            for i, (label, (s, e), _) in enumerate(spans)
+        ]
+        own = {"id": doc.id} if doc.id else {}
+        return {**own, "data": {"text": doc.text, **rest}, "annotations": [{"result": regions}]}
+
+    write_records(docs, path, report, "labelstudio", lossy, make, ("text",))
 
 
 def _region(item: Any, k: int, where: str, keep: bool) -> Iterator[CharMention]:

@@ -6,22 +6,19 @@ leaves it out.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spanloom.corpus.align import CharMention
 from spanloom.corpus.checks import BadRecord, as_int, as_list, as_object, as_string
 from spanloom.corpus.document import Document
-from spanloom.corpus.loss import Fitting, Unwritten
 from spanloom.corpus.mention import Part
 from spanloom.corpus.raw import from_text
 from spanloom.corpus.reading import choice
-from spanloom.corpus.records import char_span, contiguous, documents, note_rest
+from spanloom.corpus.records import Span, char_span, documents, write_records
 from spanloom.corpus.report import Report
-from spanloom.corpus.writing import target
 
-_READ = (
+_OWN = (
     "text",
     "spans",
     "tokens",
@@ -57,7 +54,7 @@ def read(path: str, report: Report, *, align: str = "strict", answers: str = "al
                 if key not in ("start", "end", "label", "token_start", "token_end")
             }
             mentions.append(CharMention(mention.label, mention.chars, None, rest, mention.where))
-        meta = {key: value for key, value in record.items() if key not in _READ}
+        meta = {key: value for key, value in record.items() if key not in _OWN}
         id = str(as_object(meta.get("meta") or {}, "meta").get("id", ""))
         return from_text(
             text, mentions, report, where, id=id, align_by=align, spans=_tokens(record, len(text)), meta=meta
@@ -76,26 +73,23 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
     lossy
         ``contiguous`` fills the gaps of discontinuous mentions; outermost, innermost or longest leave them out.
     """
-    fitting = Fitting("prodigy", lossy)
-    unwritten = Unwritten("prodigy")
-    with target(path) as out:
-        for k, doc in enumerate(docs):
-            tokens = [
-                {"text": doc.text[s:e], "start": s, "end": e, "id": i, "ws": doc.text[e : e + 1].isspace()}
-                for i, (s, e) in enumerate(doc.spans)
-            ]
-            spans = [
-                {"start": s, "end": e, "token_start": a, "token_end": b - 1, "label": label}
-                for label, (s, e), (a, b) in contiguous(doc, fitting, unwritten, report, f"document {doc.id or k}")
-            ]
-            own = doc.meta.get("meta", {})
-            record = {"text": doc.text, **doc.meta, "tokens": tokens, "spans": spans}
-            if doc.id:
-                record["meta"] = {**(own if isinstance(own, dict) else {}), "id": doc.id}
-            out.write(json.dumps(record, ensure_ascii=False) + "\n")
-            note_rest(doc, unwritten)
-        fitting.raise_errors(report)
-    unwritten.tell(report, path)
+
+    def make(doc: Document, spans: list[Span], rest: dict[str, Any]) -> dict[str, Any]:
+        tokens = [
+            {"text": doc.text[s:e], "start": s, "end": e, "id": i, "ws": doc.text[e : e + 1].isspace()}
+            for i, (s, e) in enumerate(doc.spans)
+        ]
+        placed = [
+            {"start": s, "end": e, "token_start": a, "token_end": b - 1, "label": label}
+            for label, (s, e), (a, b) in spans
+        ]
+        record = {"text": doc.text, **rest, "tokens": tokens, "spans": placed}
+        if doc.id:
+            own = rest.get("meta", {})
+            record["meta"] = {**(own if isinstance(own, dict) else {"meta": own}), "id": doc.id}
+        return record
+
+    write_records(docs, path, report, "prodigy", lossy, make, _OWN)
 
 
 def _tokens(record: dict[str, Any], length: int) -> list[Part] | None:
