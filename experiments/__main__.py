@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import experiments
+from experiments.apart import apart
 from experiments.runner import Experiment, Runner
 
 
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no experiment {options.name!r}; there are {', '.join(known) or 'none'}")
     if not options.data.is_dir():
         parser.error(f"no folder {options.data}; --data says where the corpora are")
-    runner = Runner(options.name, known[options.name], options.data, quick=options.quick, say=_say)
+    runner = Runner(options.name, known[options.name], options.data, quick=options.quick, say=_say, call=apart)
     try:
         failed = runner.run(options.only, again=options.again)
     except ValueError as error:

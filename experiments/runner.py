@@ -111,6 +111,8 @@ class Runner:
         Where ``work`` and ``results`` are.
     say
         Called with a line about what goes on.
+    call
+        How a run is called; ``experiments.apart.apart`` does it in a process of its own.
     """
 
     def __init__(
@@ -122,12 +124,14 @@ class Runner:
         quick: bool = False,
         root: Path = ROOT,
         say: Callable[[str], None] = lambda line: None,
+        call: Callable[..., Any] = lambda function, *arguments: function(*arguments),
     ) -> None:
         names = [run.name for run in experiment.runs]
         twice = {n for n in names if names.count(n) > 1}
         if twice:
             raise ValueError(f"experiment {name} has more than one run named {', '.join(sorted(twice))}")
         self.name, self.experiment, self.data, self.quick, self.say = name, experiment, data, quick, say
+        self.call = call
         self.work = root / "work" / (f"{name}.quick" if quick else name)
         self.results = self.work if quick else root / "results"
 
@@ -183,7 +187,7 @@ class Runner:
         trouble.unlink(missing_ok=True)
         start = time.perf_counter()
         try:
-            result = self.experiment.execute(run, Context(self.data, self.quick, self.work))
+            result = self.call(self.experiment.execute, run, Context(self.data, self.quick, self.work))
         except Exception:  # one failed line must not lose the others
             trouble.write_text(traceback.format_exc(), encoding="utf-8")
             self.say(f"{run.name}: failed, see {trouble}")
