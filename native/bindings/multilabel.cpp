@@ -25,7 +25,7 @@ PairProgram make_pairs(const ProgramHandle& handle, const std::vector<std::vecto
   for (const auto& of_template : sides) {
     auto& out = pairs.sides.emplace_back();
     for (const std::uint32_t side : of_template) {
-      if (side > 2) throw std::invalid_argument("side " + std::to_string(side) + " is not 0, 1 or 2");
+      if (side > 3) throw std::invalid_argument("side " + std::to_string(side) + " is not 0, 1, 2 or 3");
       out.push_back(static_cast<Side>(side));
     }
   }
@@ -180,7 +180,7 @@ void bind_subset_finder(nb::module_& m) {
 
 void bind_multilabel(nb::module_& m) {
   bind_skip_lattice(m);
-  nb::class_<PairProgram>(m, "PairProgram", "Templates over pairs of tokens; sides are 0 left, 1 right, 2 between.")
+  nb::class_<PairProgram>(m, "PairProgram", "Templates over pairs of tokens; sides are 0 left, 1 right, 2 between, 3 whole.")
       .def(
           "__init__",
           [](PairProgram* self, const ProgramHandle& program, const std::vector<std::vector<std::uint32_t>>& sides,

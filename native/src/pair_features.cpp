@@ -53,8 +53,12 @@ void PairProgram::check() const {
   }
   for (std::size_t t = 0; t < sides.size(); ++t) {
     const Template& form = program->templates[t];
-    if (form.kind != TemplateKind::conjunction || sides[t].size() != form.atoms.size()) {
-      throw std::invalid_argument("pair template " + std::to_string(t) + " is not a conjunction with a side an atom");
+    const bool sequence = form.kind == TemplateKind::sequence;
+    if ((form.kind != TemplateKind::conjunction && !sequence) || sides[t].size() != form.atoms.size()) {
+      throw std::invalid_argument("pair template " + std::to_string(t) + " is no conjunction with a side an atom");
+    }
+    if (sequence ? sides[t][0] < Side::between : std::ranges::count(sides[t], Side::whole) > 0) {
+      throw std::invalid_argument("pair template " + std::to_string(t) + " has a side that its kind cannot have");
     }
     if (std::ranges::count(sides[t], Side::between) > 1) {
       throw std::invalid_argument("pair template " + std::to_string(t) + " reads what is between twice");
@@ -107,6 +111,9 @@ FeatureTable PairIndex::freeze(const PairProgram& pairs, const std::vector<Strin
   KeyStream keys;
   for (const std::uint32_t f : features) {
     template_of.push_back(template_of_[f]);
+    if (pairs.program->templates[template_of_[f]].counted()) {
+      keys.push_back(static_cast<std::uint32_t>(ptr_[f + 1] - ptr_[f]));
+    }
     keys.insert(keys.end(), values_.begin() + static_cast<std::ptrdiff_t>(ptr_[f]),
                 values_.begin() + static_cast<std::ptrdiff_t>(ptr_[f + 1]));
   }
@@ -145,6 +152,18 @@ void PairReader::add_between(std::size_t m) {
       if (std::ranges::find(seen, value) == seen.end()) seen.push_back(value);
     }
   }
+}
+
+bool PairReader::read_sequence(std::uint32_t view, std::size_t i, bool whole) {
+  const std::size_t from = whole ? left_ : left_ + 1, to = whole ? i + 1 : i;
+  if (to - from > PairProgram::kLongestSequence) return false;
+  key_.clear();
+  for (std::size_t m = from; m < to; ++m) {
+    const auto values = values_[view].at(first_ + m);
+    if (values.empty()) return false;
+    key_.push_back(values.front());
+  }
+  return true;
 }
 
 std::span<const std::uint32_t> PairReader::end_values(std::uint32_t view, std::int64_t at) const {

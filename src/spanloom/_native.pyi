@@ -368,7 +368,9 @@ class SkipLattice:
         """
 
 class PairProgram:
-    """Templates over pairs of tokens; sides are 0 left, 1 right, 2 between."""
+    """
+    Templates over pairs of tokens; sides are 0 left, 1 right, 2 between, 3 whole.
+    """
 
     def __init__(self, program: FeatureProgram, sides: Sequence[Sequence[int]], distance: bool) -> None: ...
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from spanloom import Recognizer, read
+from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.cli import main
 from spanloom.cli.progress import TrainingProgress
 
@@ -272,3 +272,17 @@ def test_version():
     import spanloom
 
     assert run("--version").stdout.strip() == f"spanloom {spanloom.__version__}"
+
+
+@pytest.mark.parametrize("name", ["multilabel", "memm"])
+def test_info_shows_what_models_without_components_go_by(name, tmp_path):
+    """The strongest features of every column, and how many weights there are."""
+    words = ["the", "lacZ", "gene"]
+    ner = Recognizer(name, features=["word", "distance"], max_iter=5)
+    ner.fit([Sentence(words, [Mention("DNA", ((1, 3),))])]).save(tmp_path / "m.loom")
+    facts = json.loads(run("info", tmp_path / "m.loom", "--json", "--top", 1).stdout)
+    assert facts["weights"] > 0
+    assert facts["columns"] == len(facts["top_weights"])
+    first = {"multilabel": "DNA start", "memm": "B-DNA"}[name]
+    ((feature, weight),) = facts["top_weights"][first]["for"]
+    assert (feature, weight > 0) == ("word[0]=lacZ", True)

@@ -139,6 +139,8 @@ def test_bad_files_name_the_place(tmp_path, toml: str, message: str) -> None:  #
     [
         ("word[left] & pos[right-1]", "word[left] & pos[right-1]"),
         ("lower(word)[ between ]", "lower(word)[between]"),
+        ("segment(pos)[between]", "segment(pos)[between]"),
+        ("segment( pos ) [ left .. right ]", "segment(pos)[left..right]"),
         ("pos[left + 2]", "pos[left+2]"),
         ("distance", "distance"),
     ],
@@ -158,6 +160,7 @@ def test_templates_of_pairs(text: str, same: str) -> None:
         ("word[left] >= 3", "take no count"),
         ("word[right+101]", "within -100..100"),
         ("word[between+1]", "expected"),
+        ("segment(word)[left]", "expected '&', '>=' or the end"),
     ],
 )
 def test_mistakes_in_templates_of_pairs(text: str, message: str) -> None:

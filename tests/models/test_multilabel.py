@@ -26,6 +26,8 @@ TEMPLATES = [
     "pos[left+1] & pos[right]",
     "word[between]",
     "pos[left] & word[between]",
+    "segment(pos)[between]",
+    "segment(word)[left..right]",
 ]
 RANGES = [(2, 2), (3, 3), (4, 4), (5, 5), (6, 7), (8, 10), (11, 15), (16, 25), (26, 10**6)]
 NEWS = Sentence(
@@ -61,6 +63,8 @@ def step_features(sentence: Sentence, j: int, i: int) -> Counter[str]:
             found["distance " + str(next(r for r, (low, high) in enumerate(RANGES) if low <= i - j <= high))] += 1
             found[f"word[left]={word[j]} & word[right-1]={word[i - 1]}"] += 1
             found[f"pos[left+1]={pos[j + 1]} & pos[right]={pos[i]}"] += 1
+            found[f"segment(pos)[between]={' '.join(pos[j + 1 : i])}"] += 1
+            found[f"segment(word)[left..right]={' '.join(word[j : i + 1])}"] += 1
             for w in set(word[j + 1 : i]):
                 found[f"word[between]={w}"] += 1
                 found[f"pos[left]={pos[j]} & word[between]={w}"] += 1
@@ -338,6 +342,34 @@ def test_other_models_have_no_threshold_and_leave_pair_templates_aside() -> None
         ner.set_threshold(1.0)
     with pytest.raises(ParameterError, match="looks at tokens"):
         FeatureExtractor(FeatureSet(["distance"]))
+
+
+def test_sequences_of_more_than_twelve_tokens_are_no_feature() -> None:
+    """Of 15 tokens, the whole step has 15, what is between 13; of 13 tokens, what is between has 11."""
+    for n, expected in ((15, set()), (14, {"between"}), (12, {"between", "left..right"})):
+        words = [f"w{i}" for i in range(n)]
+        sentence = Sentence(words, [Mention("X", ((0, 1), (n - 1, n)))])
+        templates = ["word", "segment(word)[between]", "segment(word)[left..right]"]
+        finder = Recognizer("multilabel", features=templates, max_iter=1, k=1).fit([sentence]).model_._finder
+        names = [finder.pair_feature(i) for i in range(finder.pair_features)]
+        whole = {"between": " ".join(words[1:-1]), "left..right": " ".join(words)}
+        assert {side for side, text in whole.items() if f"segment(word)[{side}]={text}" in names} == expected
+
+
+def test_every_weight_can_be_looked_at() -> None:
+    """A column for each role of a token, for skips and for distances, of each label; names are those of features."""
+    ner = Recognizer("multilabel", features=TEMPLATES, max_iter=5).fit([NEWS])
+    model = ner.model_
+    assert isinstance(model, Multilabel)
+    columns = {column.name: column for column in model.weight_columns()}
+    assert columns.keys() == {f"{label} {role}" for label in ("PER", "LOC") for role in (*ROLES, "skip", "distance")}
+    skip = columns["PER skip"]
+    named = {skip.feature(i): float(w) for i, w in enumerate(skip.weights)}
+    assert named["segment(word)[left..right]=Bill and Hilary Clinton"] > 0
+    assert len(columns["LOC distance"].weights) == len(RANGES)
+    assert columns["LOC distance"].feature(4) == "6..7"
+    total = model.weights.tokens.size + model.weights.pairs.size + model.weights.distances.size
+    assert sum(column.weights.size for column in columns.values()) == total
 
 
 def test_candidates_and_k_best() -> None:

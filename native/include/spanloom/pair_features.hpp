@@ -9,12 +9,17 @@
 
 namespace spanloom {
 
-// Where an atom of a pair template reads: at an end of the pair (offsets count from there), or every token between.
-enum class Side : std::uint8_t { left, right, between };
+// Where an atom of a pair template reads: at an end of the pair (offsets count from there), every token between, or the
+// tokens from the one end to the other.
+enum class Side : std::uint8_t { left, right, between, whole };
 
-// Templates over pairs of tokens (j, i), j < i. The program's templates are conjunctions that say which views they read
-// and how features are named; sides[t][a] says where atom a of template t reads.
+// Templates over pairs of tokens (j, i), j < i. The program's templates are conjunctions, or sequences of what is
+// between or of the whole, that say which views they read and how features are named; sides[t][a] says where atom a of
+// template t reads.
 struct PairProgram {
+  // Longer sequences are no feature: they would not come again.
+  static constexpr std::size_t kLongestSequence = 12;
+
   std::shared_ptr<const Program> program;
   std::vector<std::vector<Side>> sides;
   bool distance = false;  // whether the range of i - j counts too
@@ -86,6 +91,8 @@ class PairReader {
 
  private:
   std::span<const std::uint32_t> end_values(std::uint32_t view, std::int64_t at) const;
+  // Puts the first value of every token between the ends, or of these too, into key_; false if one has none.
+  bool read_sequence(std::uint32_t view, std::size_t i, bool whole);
 
   const PairProgram& pairs_;
   const PairValues& values_;
@@ -104,6 +111,12 @@ void PairReader::features(std::size_t i, bool fresh, const Each& each) {
     const auto& atoms = templates[index].atoms;
     const auto& sides = pairs_.sides[index];
     lists_.clear();
+    if (templates[index].kind == TemplateKind::sequence) {
+      if (read_sequence(atoms[0].view, i, sides[0] == Side::whole)) {
+        each(index, std::span<const std::uint32_t>(key_), false);
+      }
+      continue;
+    }
     const bool stays = sides.size() == 1 && sides[0] == Side::between;
     bool empty = false;
     for (std::size_t a = 0; a < atoms.size() && !empty; ++a) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from rich.console import Console
 from spanloom.cli.tables import plain_table
 
 if TYPE_CHECKING:
+    from spanloom.models.base import WeightColumn
     from spanloom.recognizer import Recognizer
 
 
@@ -49,15 +51,17 @@ def info(
 
 
 def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
+    columns = list(_columns(ner))
     settings = {name: getattr(ner, name) for name in ("algorithm", "l1", "l2", "max_iter", "tol", "overlap", "seed")}
     return {
         "model": ner.model_.name,
         "holds": ner.model_.holds,
         "labels": list(ner.labels_),
-        "columns": sum(len(c.columns) for part in ner.parts_ for c in part.model_.components),
+        "columns": len(columns),
         "features": sum(part.extractor_.size for part in ner.parts_),
         "feature_set": ner.extractor_.features.name,
-        "weights": sum(w.features.size + w.globals.size for part in ner.parts_ for w in part.weights_),
+        "weights": sum(c.weights.size for _, c in columns)
+        + sum(w.globals.size for part in ner.parts_ for w in part.weights_),
         "bytes": path.stat().st_size,
         "settings": settings,
         "training": ner.training_,
@@ -66,22 +70,33 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
 
 def _top_weights(ner: Recognizer, top: int) -> dict[str, dict[str, list[tuple[str, float]]]]:
     found: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    for number, part in enumerate(ner.parts_, 1):
-        for component, weights in zip(part.model_.components, part.weights_, strict=True):
-            for k, column in enumerate(component.columns):
-                values = weights.features[:, k]
-                order = values.argsort(kind="stable")
-                sides = {"for": order[::-1][:top], "against": order[:top]}
-                name = column if len(ner.parts_) == 1 else f"{number}: {column}"
-                found[name] = {
-                    side: [
-                        (part.extractor_.name(int(f)), round(float(values[f]), 4))
-                        for f in ids
-                        if (values[f] > 0) == (side == "for") and values[f] != 0
-                    ]
-                    for side, ids in sides.items()
-                }
+    for number, column in _columns(ner):
+        values = column.weights
+        order = values.argsort(kind="stable")
+        sides = {"for": order[::-1][:top], "against": order[:top]}
+        name = column.name if len(ner.parts_) == 1 else f"{number}: {column.name}"
+        found[name] = {
+            side: [
+                (column.feature(int(f)), round(float(values[f]), 4))
+                for f in ids
+                if (values[f] > 0) == (side == "for") and values[f] != 0
+            ]
+            for side, ids in sides.items()
+        }
     return found
+
+
+def _columns(ner: Recognizer) -> Iterator[tuple[int, WeightColumn]]:
+    """Every column of weights, with the number of the part that has it."""
+    from spanloom.models import Standalone
+    from spanloom.models.base import WeightColumn
+
+    for number, part in enumerate(ner.parts_, 1):
+        if isinstance(part.model_, Standalone):
+            yield from ((number, column) for column in part.model_.weight_columns())
+        for component, weights in zip(part.model_.components, part.weights_, strict=True):
+            for k, name in enumerate(component.columns):
+                yield number, WeightColumn(name, weights.features[:, k], part.extractor_.name)
 
 
 def _readable(value: Any) -> str:

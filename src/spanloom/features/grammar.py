@@ -4,7 +4,7 @@
 
     template  = body [">=" COUNT]                    features seen fewer times than COUNT are dropped
     body      = "bias" | "distance" | "own" [offsets] | "bag" "(" view "," range ")" | atom {"&" atom}
-              | ("left" | "right") "(" view "," range ")" | "segment" "(" view ")"
+              | ("left" | "right") "(" view "," range ")" | "segment" "(" view ")" ["[between]" | "[left..right]"]
     atom      = view [offsets]                       no offsets: [0]
               | ("first" | "last") "(" view ")" [offsets] | "size"
     offsets   = "[" range "]"                        a range stands for one template each: word[-1..1]
@@ -19,7 +19,8 @@
 Where the sites are segments, ``first(word)[-1]`` counts from the first token of the segment and ``last(word)[1]`` from
 the last; ``left(word, 2)`` is the third word of segments that have one, ``right(word, 0)`` their last;
 ``segment(word)`` is the sequence of words, ``size`` their number; what is none of these is seen for every token of the
-segment.
+segment. Of a pair of tokens, ``segment(pos)[between]`` is the sequence of what lies between them, and
+``segment(pos)[left..right]`` that from the one to the other.
 
 >>> [str(t) for t in parse_template("suffix(lower(word), 1..3)[-1..0]")]
 ['suffix(lower(word), 1..3)[-1]', 'suffix(lower(word), 1..3)[0]']
@@ -47,7 +48,7 @@ LOOKUPS = ("lookup", "cluster")
 OPERATIONS = (*PLAIN, *AFFIXES, "flags", *LOOKUPS)
 ANCHORS = ("first", "last")
 INDEXED = ("left", "right")
-SIDES = ("left", "right", "between")
+SIDES = ("left", "right", "between", "whole")
 RESERVED = (*OPERATIONS, "bag", "own", "bias", "distance", *ANCHORS, *INDEXED, "segment", "size")
 
 
@@ -113,6 +114,8 @@ class Atom:
             return "size"
         if self.anchor in INDEXED:
             return f"{self.anchor}({self.view}, {self.offset})"
+        if self.side == "whole":
+            return f"{self.view}[left..right]"
         if self.side:
             return f"{self.view}[{self.side}{self.offset:+d}]" if self.offset else f"{self.view}[{self.side}]"
         return f"{self.anchor}({self.view})[{self.offset}]" if self.anchor else f"{self.view}[{self.offset}]"
@@ -156,7 +159,9 @@ class Template:
         if self.kind == "bag":
             return [f"bag({self.atoms[0].view}, {_range(self.atoms[0].offset, self.atoms[-1].offset)})"]
         if self.kind == "sequence":
-            return [f"segment({self.atoms[0].view})"]
+            (atom,) = self.atoms
+            place = {"": "", "between": "[between]", "whole": "[left..right]"}[atom.side]
+            return [f"segment({atom.view}){place}"]
         if self.kind == "own":
             return [f"own[{self.offset}]" if self.offset else "own"]
         return [self.kind]
@@ -164,7 +169,7 @@ class Template:
     @property
     def of_pairs(self) -> bool:
         """Whether it looks at pairs of tokens instead of tokens."""
-        return self.kind in ("pair", "distance")
+        return self.kind in ("pair", "distance") or (self.kind == "sequence" and bool(self.atoms[0].side))
 
     def __str__(self) -> str:
         text = " & ".join(self.labels())
@@ -203,6 +208,7 @@ _TOKEN = re.compile(
     r'\s*(?:(?P<name>[^\W\d][\w\-]*)|(?P<int>[+-]?\d+)|(?P<quoted>"[^"]*")|(?P<mark>>=|\.\.|[\[\](),&]))'
 )
 _NAME = re.compile(r"[^\W\d][\w\-]*")
+_STRETCH = re.compile(r"\[\s*(?:(between)|left\s*\.\.\s*right)\s*\]")
 _SIDE = re.compile(r"\[\s*(?:(left|right)\s*([+-]\s*\d{1,4})?|between)\s*\]")
 
 
@@ -353,11 +359,20 @@ class _Parser:
         view = self.view()
         if word == "segment":
             self.expect(")")
-            return [Template("sequence", (Atom(view),))]
+            return [Template("sequence", (Atom(view, side=self.stretch()),))]
         self.expect(",")
         start, end = self.interval("an index", 0, MAX_OFFSET)
         self.expect(")")
         return [Template("conjunction", (Atom(view, k, word),)) for k in range(start, end + 1)]
+
+    def stretch(self) -> str:
+        """Read what part of a pair of tokens a sequence is about; empty where it is about a segment."""
+        match = _STRETCH.match(self.text, self.at)
+        if match is None:
+            return ""
+        self.after = match.end()
+        self.advance()
+        return "between" if match[1] else "whole"
 
     def atoms(self) -> list[Atom]:
         """Parse an atom, which stands for several if it has a range of offsets."""

@@ -34,9 +34,9 @@ class PairFeatures:
 
     def __init__(self, features: FeatureSet) -> None:
         templates = features.of_pairs() or [t for text in PAIRS for t in parse_template(text)]
-        pairs = [t for t in templates if t.kind == "pair"]
-        conjunctions = [replace(t, kind="conjunction") for t in pairs]
-        program, self.columns = compile_templates(conjunctions, features.resources)
+        pairs = [t for t in templates if t.kind != "distance"]
+        plain = [replace(t, kind="conjunction") if t.kind == "pair" else t for t in pairs]
+        program, self.columns = compile_templates(plain, features.resources)
         sides = [[SIDES.index(atom.side) for atom in t.atoms] for t in pairs]
         self.program = PairProgram(program, sides, any(t.kind == "distance" for t in templates))
 

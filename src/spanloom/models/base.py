@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Lattices, Structure
+from spanloom._native import Lattices, SparseRows, Structure
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -21,6 +21,7 @@ from spanloom.schemes.maps import Tied
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+Floats32 = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.int32]
 """Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
 
@@ -31,6 +32,15 @@ class Shapes:
 
     lengths: list[int]
     lattices: Lattices | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightColumn:
+    """The weights of one output symbol, and what each is the weight of."""
+
+    name: str
+    weights: Floats32
+    feature: Callable[[int], str]
 
 
 class Component(ABC):
@@ -160,6 +170,8 @@ class Standalone(Model):
     """The labels of the mentions that it finds."""
     extractor: FeatureExtractor
     """The features of tokens that it goes by, once it has learned."""
+    _seen: FeatureExtractor
+    """All features of the training tokens."""
 
     @abstractmethod
     def train(
@@ -177,6 +189,33 @@ class Standalone(Model):
     @abstractmethod
     def install(self, learned: Any) -> None:
         """Find mentions by this from now on."""
+
+    def see(self, sentences: Sequence[Sentence], features: FeatureSet, threads: int | None) -> SparseRows:
+        """Return the features of the training tokens; for ``train``."""
+        self._seen = FeatureExtractor(features)
+        return self._seen.fit(sentences, threads)
+
+    def keep_used(self, weights: Floats32) -> Floats32:
+        """Go by those features from now on that have a weight, and return their rows of ``weights``; for ``install``.
+
+        Parameters
+        ----------
+        weights
+            ``[feature, column]``: what was learned of the features that ``see`` found.
+        """
+        used = weights.any(axis=1)
+        self.extractor = self._seen.keep(np.flatnonzero(used))
+        return np.ascontiguousarray(weights[used])
+
+    def take_over(self, extractor: FeatureExtractor, weights: Floats32) -> None:
+        """Go by these features, for which ``weights`` must have a row each; for ``restore``."""
+        if weights.ndim != 2 or len(weights) != extractor.size:
+            raise ValueError(f"there are weights {weights.shape} for {extractor.size} features")
+        self.extractor = extractor
+
+    @abstractmethod
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        """Yield everything that was learned, column by column, to be looked at."""
 
     def tune(self, dev: Sequence[Sentence], threads: int) -> None:
         """Choose on development data, after training, what is chosen there: nothing, unless a model overrides it."""

@@ -32,7 +32,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Settings, Weights, compress, maximise_likelihood
-from spanloom.models.base import Standalone
+from spanloom.models.base import Standalone, WeightColumn
 from spanloom.parameters import check_choice, check_count
 from spanloom.schemes import Representations, Segments, first_misfit
 
@@ -98,8 +98,7 @@ class MaximumEntropyMarkov(Standalone):
         algorithm: str,
         seed: int,
     ) -> Iterator[tuple[Iteration, Callable[[], Weights]]]:
-        self._all_features = FeatureExtractor(features)
-        rows = self._all_features.fit(sentences, settings.threads)
+        rows = self.see(sentences, features, settings.threads)
         labelled = [self.segments.encode(m, len(s)) for m, s in zip(gold, sentences, strict=True)]
         labels = np.concatenate(labelled)
         if self.dictionary is not None:
@@ -124,12 +123,8 @@ class MaximumEntropyMarkov(Standalone):
         )
 
     def install(self, learned: Weights) -> None:
-        table = learned.features
-        count = self._all_features.size
-        used = table[:count].any(axis=1)
-        self.extractor = self._all_features.keep(np.flatnonzero(used))
-        histories = table[count:].copy()
-        self._set_weights(np.ascontiguousarray(table[:count][used]), histories)
+        count = len(learned.features) - (self.size + 1 + len(self.pairs))
+        self._set_weights(self.keep_used(learned.features[:count]), learned.features[count:].copy())
 
     def _set_weights(self, features: npt.NDArray[np.float32], histories: npt.NDArray[np.float32]) -> None:
         """Make the trellis: states are the pairs of labels seen in training, then the single labels."""
@@ -219,6 +214,19 @@ class MaximumEntropyMarkov(Standalone):
         score, cells = self._structure.best(self.state_scores(local).ravel(), self.globals)
         return np.asarray(cells, np.int64) % len(self.last) if np.isfinite(score) else None
 
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        for y, label in enumerate(self.segments.labels):
+            yield WeightColumn(label, self.features[:, y], self.extractor.name)
+            yield WeightColumn(f"{label} after", self.histories[:, y], self._history)
+
+    def _history(self, number: int) -> str:
+        """Name the labels before: one, or two, the nearer one last."""
+        names = [*self.segments.labels, "<s>"]
+        if number <= self.size:
+            return names[number]
+        code = int(self.pairs[number - self.size - 1])
+        return f"{names[code // (self.size + 1)]} {names[code % (self.size + 1)]}"
+
     # Keeping
 
     def header(self) -> dict[str, Any]:
@@ -246,13 +254,11 @@ class MaximumEntropyMarkov(Standalone):
         return {"features": self.features, "histories": self.histories, "pairs": self.pairs}
 
     def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        self.extractor = extractor
+        self.take_over(extractor, arrays["features"])
         self.pairs = arrays["pairs"]
         codes = (self.size + 1) ** 2
         if self.pairs.dtype != np.int64 or ((self.pairs < 0) | (self.pairs >= codes)).any():
             raise ValueError("the pairs of labels are damaged")
-        if len(arrays["features"]) != extractor.size:
-            raise ValueError(f"there are weights of {len(arrays['features'])} features, and {extractor.size} features")
         self._set_weights(arrays["features"], arrays["histories"])
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet, PairFeatures
 from spanloom.learning import Iteration, Settings, SubsetWeights, learn_subsets
-from spanloom.models.base import Standalone
+from spanloom.learning.online import ROLES
+from spanloom.models.base import Standalone, WeightColumn
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import ORDERS
 from spanloom.schemes.subsets import (
@@ -151,12 +153,12 @@ class Multilabel(Standalone):
         algorithm: str,
         seed: int,
     ) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
-        self._all_features = FeatureExtractor(features)
+        rows = self.see(sentences, features, settings.threads)
         self._pairs = PairFeatures(features)
         self.probabilities = algorithm == "loglinear"
         number = {label: i for i, label in enumerate(self.labels)}
         yield from learn_subsets(
-            self._all_features.fit(sentences, settings.threads),
+            rows,
             (self._pairs.columns, self._pairs.read(sentences)),
             self._pairs.program,
             [encode_subsets(mentions, number) for mentions in gold],
@@ -171,9 +173,7 @@ class Multilabel(Standalone):
         )
 
     def install(self, learned: SubsetWeights) -> None:
-        used = learned.tokens.any(axis=1)
-        self.extractor = self._all_features.keep(np.flatnonzero(used))
-        self._set(SubsetWeights(learned.tokens[used], learned.distances, learned.pairs, learned.table), self.lenient)
+        self._set(replace(learned, tokens=self.keep_used(learned.tokens)), self.lenient)
 
     def tune(self, dev: Sequence[Sentence], threads: int) -> None:
         gold = [s.mentions for s in dev]
@@ -241,6 +241,15 @@ class Multilabel(Standalone):
             pair_weights=np.ascontiguousarray(weights.pairs).ravel(),
         )
 
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        weights, types = self.weights, len(self.labels)
+        for t, label in enumerate(self.labels):
+            for r, role in enumerate(ROLES):
+                yield WeightColumn(f"{label} {role}", weights.tokens[:, r * types + t], self.extractor.name)
+            yield WeightColumn(f"{label} skip", weights.pairs[:, t], self._finder.pair_feature)
+            if weights.distances.size:
+                yield WeightColumn(f"{label} distance", weights.distances[t::types], DISTANCES.__getitem__)
+
     # Keeping
 
     def header(self) -> dict[str, Any]:
@@ -274,11 +283,8 @@ class Multilabel(Standalone):
         return arrays | {"tokens": weights.tokens, "distances": weights.distances, "pairs": weights.pairs}
 
     def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        self.extractor = extractor
+        self.take_over(extractor, arrays["tokens"])
         self._pairs = PairFeatures(extractor.features)
-        expected = (extractor.size, arrays["tokens"].shape[-1])
-        if arrays["tokens"].shape != expected:
-            raise ModelFileError(f"weights must be {expected}, not {arrays['tokens'].shape}")
         self._set(
             SubsetWeights(
                 arrays["tokens"], arrays["distances"], arrays["pairs"], {name: arrays[name] for name in TABLE}
@@ -289,6 +295,9 @@ class Multilabel(Standalone):
 
 LENIENCIES = [0.1 * i for i in range(13)]
 """What ``leniency="auto"`` tries."""
+
+DISTANCES = ("2", "3", "4", "5", "6..7", "8..10", "11..15", "16..25", "26..")
+"""The ranges of the distance between the ends of a skip that have a weight."""
 
 LIMITS = {"mira": 0.01, "perceptron": 1.0, "loglinear": 0.1}
 """By algorithm: what ``aggressiveness=1`` means."""
