@@ -11,6 +11,7 @@ void bind_lattice(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 void bind_clusters(nanobind::module_& m);
+void bind_corpus(nanobind::module_& m);
 void bind_multilabel(nanobind::module_& m);
 void bind_token_trie(nanobind::module_& m);
 

@@ -9,6 +9,7 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_learning(m);
   spanloom::bindings::bind_features(m);
   spanloom::bindings::bind_clusters(m);
+  spanloom::bindings::bind_corpus(m);
   spanloom::bindings::bind_multilabel(m);
   spanloom::bindings::bind_token_trie(m);
 }

@@ -1,6 +1,6 @@
 """spanloom's native core."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, overload
 
 import numpy
@@ -346,6 +346,11 @@ class FeatureRows:
 
 def brown_clusters(tokens: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], line_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: int, clusters: int, progress: object | None = None, threads: int = 0) -> tuple:
     """Return (cluster of each word, path of each cluster)."""
+
+def join_tagged_terms(markup: list[str], tagged: list[str], label: Callable[[str], str], inner: bool) -> list[list[tuple[str, list[str], list[tuple[int, int]], list[str], list[tuple[str, tuple[tuple[int, int], ...], dict[str, str]]]]] | None]:
+    """
+    Return for every article its sentences: text, tokens, their ranges, their tags, and terms as (label, parts, attributes); None for an article that is out of the ordinary.
+    """
 
 class SkipLattice:
     """All typed subsets of n tokens with gaps up to a bound, as a graph."""

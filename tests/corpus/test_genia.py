@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from random_documents import everything
 
 from spanloom import CorpusError, Document, Mention, Report, Sentence, read
+from spanloom._native import join_tagged_terms
 from spanloom.corpus.formats.genia import reader
-from spanloom.corpus.formats.genia.bulk import sentences
 from spanloom.corpus.formats.genia.coordination import members
 from spanloom.corpus.formats.genia.markup import parse
 from spanloom.corpus.formats.genia.pos import place_document
@@ -147,6 +147,15 @@ def test_pos_text_with_lost_breaks_and_other_characters() -> None:
     assert placed == [([(0, 2), (3, 5), (5, 6)], ["1", "2", "3"]), ([(0, 2), (3, 4)], ["4", "5"])]
 
 
+def test_a_word_without_a_tag_is_survived_and_reported(tmp_path: Path) -> None:
+    corpus_ = read(
+        corpus(tmp_path, pos=POS.replace("h/NN ./.", "h./NN").replace(" T/NN cells/NNS", " T/ /NNS cells/NNS"))
+    )
+    (doc,) = corpus_
+    assert "".join(doc.sentences[1].tokens) == "alpha-andbeta-zinbindTcells."
+    assert corpus_.report.counts["pos-incomplete"] == 1
+
+
 def test_an_article_that_differs_from_its_pos_text_is_survived_and_reported(tmp_path: Path) -> None:
     corpus_ = read(corpus(tmp_path, pos=POS.replace("bind/VBP", "binds/VBZ")))
     (doc,) = corpus_
@@ -162,6 +171,7 @@ def test_an_article_that_differs_from_its_pos_text_is_survived_and_reported(tmp_
         ("<cons>a", r"\.xml:10: <cons> around 'a' is not closed"),
         ("a &nbsp; b", r"\.xml:10: unknown entity '&nbsp;'"),
         ("a > b", "stray angle bracket"),
+        ('<cons lex="&b;" sem="G#protein_molecule">a</cons>', "unknown entity '&b;'"),
     ],
 )
 def test_bad_markup(tmp_path: Path, abstract: str, message: str) -> None:
@@ -182,14 +192,14 @@ def both_ways(ref: str, monkeypatch: pytest.MonkeyPatch, **options: str) -> tupl
 
     def counted(articles: Any, *rest: Any) -> Any:
         nonlocal taken
-        made = sentences(articles, *rest)
+        made = join_tagged_terms(articles, *rest)
         taken += sum(x is not None for x in made)
         return made
 
     with monkeypatch.context() as patch:
-        patch.setattr(reader, "sentences", counted)
+        patch.setattr(reader, "join_tagged_terms", counted)
         fast = everything(list(read(ref, **options)))
-        patch.setattr(reader, "sentences", lambda articles, *rest: [None] * len(articles))
+        patch.setattr(reader, "join_tagged_terms", lambda articles, *rest: [None] * len(articles))
         careful = everything(list(read(ref, **options)))
     return fast, careful, taken
 
@@ -218,6 +228,51 @@ def test_the_fast_way_reads_what_the_careful_way_reads(
     fast, careful, taken = both_ways(corpus(tmp_path, markup, markup, pos), monkeypatch, tokens=tokens)
     assert taken == 1
     assert fast == careful
+
+
+USUAL = '<sentence><cons lex="a_b" sem="G#x">a b</cons> c.</sentence>'
+TAGGED = "a/1 b/2 c/3 ./4\n"
+
+
+def test_the_fast_way() -> None:
+    ((sentence,),) = join_tagged_terms([USUAL], [TAGGED], str, True)
+    term = ("G#x", ((0, 2),), {"lex": "a_b", "sem": "G#x"})
+    assert sentence == ("a b c.", ["a", "b", "c", "."], [(0, 1), (2, 3), (4, 5), (5, 6)], ["1", "2", "3", "4"], [term])
+
+
+@pytest.mark.parametrize(
+    ("markup", "tagged"),
+    [
+        pytest.param(USUAL.replace("c.", "c<b/>."), TAGGED, id="another element"),
+        pytest.param(USUAL.replace("c.", "c&#46;"), TAGGED, id="a numeric entity"),
+        pytest.param(USUAL.replace("a_b", "&x;"), TAGGED, id="an unknown entity in a name"),
+        pytest.param(USUAL.replace("c.", "c>"), TAGGED, id="a stray bracket"),
+        pytest.param(USUAL.replace("c.", "ç."), TAGGED.replace("c", "ç"), id="not ASCII"),
+        pytest.param(USUAL.replace("c.", "c\x1c."), TAGGED, id="a control character"),
+        pytest.param(USUAL.replace("b</cons> ", "b </cons>"), TAGGED, id="a term that ends with a space"),
+        pytest.param(USUAL.replace("a b</cons>", "</cons>a b"), TAGGED, id="an empty term"),
+        pytest.param(USUAL.replace("</cons>", ""), TAGGED, id="a term that is not closed"),
+        pytest.param(USUAL.replace("</sentence>", ""), TAGGED, id="a sentence that is not closed"),
+        pytest.param(USUAL.replace("c.", "c.</cons>"), TAGGED, id="a term that is not open"),
+        pytest.param(USUAL.replace(' sem="G#x"', " sem='G#x'"), TAGGED, id="other quotes"),
+        pytest.param(USUAL, TAGGED.replace("c", "d"), id="other letters"),
+        pytest.param(USUAL, TAGGED.replace(" ./4", ""), id="fewer letters"),
+        pytest.param(USUAL, TAGGED + "x/5\n", id="more lines"),
+        pytest.param(USUAL, TAGGED.replace("c/3 ", "c/3\n"), id="another sentence break"),
+        pytest.param(USUAL, TAGGED.replace("c/3", "c/"), id="a word without a tag"),
+        pytest.param(USUAL, TAGGED.replace("c/3", "/3 c/3"), id="a tag without a word"),
+        pytest.param(USUAL, "", id="no words"),
+    ],
+)
+def test_the_fast_way_leaves_what_is_out_of_the_ordinary(markup: str, tagged: str) -> None:
+    assert join_tagged_terms([markup], [tagged], str, True) == [None]
+
+
+def test_an_error_of_the_label_function_comes_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        join_tagged_terms([USUAL], [TAGGED], lambda sem: str(1 // 0), True)
+    with pytest.raises(ValueError, match="1 articles but 0 tagged texts"):
+        join_tagged_terms([USUAL], [], str, True)
 
 
 @pytest.mark.corpus
@@ -257,7 +312,7 @@ def leaves(shared_data: Path) -> list[Sentence]:
     docs = list(corpus_)
     assert len(docs) == 2000
     assert len({doc.id for doc in docs}) == 2000
-    assert corpus_.report.counts == {"pos-differs": 1, "document-twice": 1}
+    assert corpus_.report.counts == {"pos-differs": 1, "pos-incomplete": 4, "document-twice": 1}
     return [sentence for doc in docs for sentence in doc.sentences]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from spanloom.corpus.document import Document, OwnFeatures, Sentence
 from spanloom.corpus.mention import Mention, Part
@@ -105,7 +105,9 @@ def assemble(
         own_columns: dict[str, list[str]] = {}
         for name, values in (columns or {}).items():
             piece = values[first:last]
-            if any(value is not None for value in piece):
+            if None not in piece:
+                own_columns[name] = list(cast("Sequence[str]", piece))
+            elif any(value is not None for value in piece):
                 own_columns[name] = ["" if value is None else value for value in piece]
         own_features = None
         if features is not None and any(value is not None for value in features[first:last]):

@@ -20,7 +20,7 @@ class BadRecord(Exception):
 def decode(line: str) -> Any:
     """Return the value of a JSON text; raises ``BadRecord`` for anything else, also NaN and half surrogate pairs."""
     try:
-        value = json.loads(line, parse_constant=_no_constant)
+        value = _DECODER.decode(line)
         if "\\u" in line:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -72,9 +72,18 @@ def as_int(value: Any, what: str) -> int:
     return value
 
 
+def as_strings(value: Any, what: str) -> list[str]:
+    """Return ``value`` if it is a list of strings; ``what`` names one of them."""
+    strings = as_list(value, f"{what}s")
+    if not {str}.issuperset(map(type, strings)):
+        for i, item in enumerate(strings):
+            as_string(item, f"{what} {i}")
+    return strings
+
+
 def as_pair(value: Any, what: str) -> Part:
     """Return two whole numbers."""
-    if not isinstance(value, list) or len(value) != 2 or any(type(x) is not int for x in value):
+    if not _is_pair(value):
         raise BadRecord(f"{what} must be [start, end], not {_short(value)}")
     return (value[0], value[1])
 
@@ -89,7 +98,15 @@ def as_range(value: Any, what: str, length: int, empty: bool = False) -> Part:
 
 def as_ranges(value: Any, what: str, length: int) -> Parts:
     """Return a list of half-open ranges within 0 and ``length``."""
+    if type(value) is list:
+        good = tuple([(p[0], p[1]) for p in value if _is_pair(p) and 0 <= p[0] < p[1] <= length])
+        if len(good) == len(value):
+            return good
     return tuple(as_range(pair, what, length) for pair in as_list(value, what))
+
+
+def _is_pair(value: Any) -> bool:
+    return type(value) is list and len(value) == 2 and type(value[0]) is int and type(value[1]) is int
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -99,3 +116,6 @@ def _no_constant(name: str) -> NoReturn:
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from spanloom.corpus.mention import Mention, Part, Parts
@@ -112,9 +113,11 @@ class Document:
 
     def __post_init__(self) -> None:
         if not self.starts and self.sentences:
-            if not self.text:
-                self.text = "\n".join(s.text for s in self.sentences)
-            self.starts = _find_starts(self.text, self.sentences)
+            if self.text:
+                self.starts = _find_starts(self.text, self.sentences)
+            else:
+                self.text = "\n".join([s.text for s in self.sentences])
+                self.starts = [0, *accumulate(len(s.text) + 1 for s in self.sentences[:-1])]
         if len(self.starts) != len(self.sentences):
             raise ValueError(f"{len(self.sentences)} sentences but {len(self.starts)} starts")
 

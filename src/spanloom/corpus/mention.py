@@ -72,7 +72,7 @@ class Mention:
 
     def shifted(self, by: int) -> Mention:
         """Return the same mention with every index moved by ``by``."""
-        return Mention(self.label, tuple((s + by, e + by) for s, e in self.parts), self.prob, self.attributes)
+        return Mention(self.label, tuple([(s + by, e + by) for s, e in self.parts]), self.prob, self.attributes)
 
     def contains(self, other: Mention) -> bool:
         """Whether every token of ``other`` is a token of this mention (labels do not matter)."""

@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -32,6 +33,7 @@ from spanloom.corpus.checks import (
     as_range,
     as_ranges,
     as_string,
+    as_strings,
     decode,
     encode,
 )
@@ -45,6 +47,7 @@ from spanloom.corpus.writing import target
 
 FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta")
 _MENTION = ("label", "parts", "chars", "text", "prob", "attributes")
+_STRING_OR_NULL = {str, type(None)}
 FOREIGN = {
     "spans": "prodigy",
     "entities": "doccano",
@@ -110,7 +113,7 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     if "tokens" not in record:
         return _from_text(record, text, report, where, id, policy, meta)
 
-    tokens = [as_string(token, f"token {i}") for i, token in enumerate(as_list(record["tokens"], "tokens"))]
+    tokens = as_strings(record["tokens"], "token")
     if "" in tokens:
         raise BadRecord(f"token {tokens.index('')} is empty")
     ranges, chars, metas = _sentences(record.get("sentences"), len(tokens))
@@ -314,9 +317,9 @@ def _columns(value: Any, length: int) -> dict[str, list[str | None]]:
     for name, values in columns.items():
         if len(as_list(values, f"column {name!r}")) != length:
             raise BadRecord(f"column {name!r} has {len(values)} values for {length} tokens")
-        for i, item in enumerate(values):
-            if item is not None and not isinstance(item, str):
-                raise BadRecord(f"column {name!r} of token {i} must be a string or null, not {item!r}")
+        if not _STRING_OR_NULL.issuperset(map(type, values)):
+            i = next(i for i, item in enumerate(values) if type(item) not in _STRING_OR_NULL)
+            raise BadRecord(f"column {name!r} of token {i} must be a string or null, not {values[i]!r}")
     return columns
 
 
@@ -326,16 +329,18 @@ def _mentions(value: Any, length: int, where: str) -> tuple[list[Mention], list[
     for k, item in enumerate(as_list(value, "mentions")):
         what = f"mention {k}"
         entry = as_object(item, what)
-        for key in entry:
-            if key not in _MENTION:
-                raise BadRecord(f"{what} has an unknown field {key!r}; known are {', '.join(_MENTION)}")
+        if unknown := entry.keys() - _MENTION:
+            raise BadRecord(f"{what} has an unknown field {min(unknown)!r}; known are {', '.join(_MENTION)}")
         label = as_string(entry.get("label"), f"label of {what}")
         prob = entry.get("prob")
         if prob is not None and (isinstance(prob, bool) or not isinstance(prob, (int, float)) or not 0 <= prob <= 1):
             raise BadRecord(f"prob of {what} must be a number from 0 to 1, not {prob!r}")
-        attributes = as_object(entry.get("attributes", {}), f"attributes of {what}")
-        for name, content in attributes.items():
-            as_string(content, f"attribute {name!r} of {what}")
+        attributes = entry.get("attributes")
+        if attributes is None:
+            attributes = {}
+        elif not {str}.issuperset(map(type, as_object(attributes, f"attributes of {what}").values())):
+            for name, content in attributes.items():
+                as_string(content, f"attribute {name!r} of {what}")
         if "parts" not in entry and "chars" not in entry:
             raise BadRecord(f"{what} must have parts (token ranges) or chars (character ranges)")
         if "parts" in entry:
@@ -377,14 +382,12 @@ def _within(ranges: list[Part], mentions: list[Mention], report: Report, where: 
     breaks = [last for _, last in ranges]
     kept = []
     for mention in mentions:
-        crossed = (
-            [b for b in breaks if mention.start < b < mention.end] if len(mention) > 1 or mention.discontinuous else ()
-        )
-        if crossed:
+        following = breaks[bisect_right(breaks, mention.start)]
+        if following < mention.end:
             report.error(
                 "over-break",
                 where,
-                f"{mention.label} {mention.parts} runs over the break at token {crossed[0]}; sentences=join joins",
+                f"{mention.label} {mention.parts} runs over the break at token {following}; sentences=join joins",
             )
         else:
             kept.append(mention)

@@ -67,6 +67,8 @@ def parse(markup: str) -> tuple[str, list[Term]]:
                 lex, sem = match.groups()
             else:
                 lex, sem = _attributes(piece, markup)
+            if lex and "&" in lex:
+                _plain(lex, markup)
             term = Term(at, at, lex or "", sem or "")
             if stack:
                 stack[-1].children.append(term)

@@ -53,6 +53,8 @@ def split_line(line: str) -> Tagged:
                 pending += piece
                 continue
             tag = word
+        elif not word and not pending:
+            continue
         words.append(pending + word if pending else word)
         tags.append(tag)
         pending = ""
@@ -60,6 +62,22 @@ def split_line(line: str) -> Tagged:
         words.append(pending)
         tags.append("X")
     return words, tags
+
+
+def incomplete(text: str) -> list[str]:
+    """Return the pieces of a POS text that are a word without a tag or a tag without a word.
+
+    Examples
+    --------
+    >>> incomplete("IL-2/NN gene/ 1, 25/CD")
+    ['gene/']
+    """
+    found = []
+    for piece in text.split():
+        word, slash, tag = piece.rpartition("/")
+        if slash and not (word and tag):
+            found.append(piece)
+    return found
 
 
 def place(text: str, words: list[str]) -> list[Part] | None:

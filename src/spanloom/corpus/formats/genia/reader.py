@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from spanloom._native import join_tagged_terms
+from spanloom.corpus.collection import no_collection
 from spanloom.corpus.document import Document, Sentence
-from spanloom.corpus.formats.genia.bulk import sentences
 from spanloom.corpus.formats.genia.coordination import members
 from spanloom.corpus.formats.genia.markup import BadMarkup, Term, parse, unescape
-from spanloom.corpus.formats.genia.pos import place, place_document, records, split_text
+from spanloom.corpus.formats.genia.pos import incomplete, place, place_document, records, split_text
 from spanloom.corpus.lines import whole
 from spanloom.corpus.mention import Mention, Part, Parts
 from spanloom.corpus.reading import choice
@@ -35,6 +34,9 @@ _TITLE_END = "</title>"
 _INNER = re.compile(r"[-/]")
 _GROUP = re.compile(r"(protein|DNA|RNA)_.*")
 _BATCH = 64
+
+_Parts = tuple[str, list[str], list[Part], list[str], list[tuple[str, Parts, dict[str, str]]]]
+"""Text, tokens, their ranges, their tags and the terms of a sentence, as the native reader gives them."""
 
 
 @dataclass(slots=True)
@@ -122,18 +124,6 @@ def _files(path: str) -> tuple[Path, list[str]]:
     return file, [str(p) for p in tagged]
 
 
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Pause the search for cycles while many objects are made that have none; it took a third of the time."""
-    active = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if active:
-            gc.enable()
-
-
 class _Reader:
     """What all articles share."""
 
@@ -175,9 +165,11 @@ class _Reader:
     def articles(self, batch: list[_Article]) -> Iterator[Document]:
         """Build articles, most of them all at once."""
         fast = [a for a in batch if a.tagged is not None and not (self.expand and 'sem="(' in self._markup(a))]
-        with _no_collection():
-            built = sentences([self._markup(a) for a in fast], [a.tagged or "" for a in fast], self._label, self.cut)
-        quick = {a.start: made for a, made in zip(fast, built, strict=True) if made is not None}
+        with no_collection():
+            built = join_tagged_terms(
+                [self._markup(a) for a in fast], [a.tagged or "" for a in fast], self._label, self.cut
+            )
+            quick = {a.start: _usual(made) for a, made in zip(fast, built, strict=True) if made is not None}
         for article in batch:
             id = article.id
             self.ids[id] = self.ids.get(id, 0) + 1
@@ -218,6 +210,9 @@ class _Reader:
         if article.tagged is None:
             return [([m.span() for m in re.finditer(r"\S+", text)], []) for text in texts]
         tagged = split_text(article.tagged)
+        if odd := incomplete(article.tagged):
+            what = f"article {article.id} has POS text without word or tag: {', '.join(odd[:5])}"
+            self.report.warning("pos-incomplete", self._where(article.start), what)
         if len(tagged) == len(texts):
             placed: list[tuple[list[Part], list[str]]] = []
             for text, (words, tags) in zip(texts, tagged, strict=True):
@@ -299,6 +294,19 @@ class _Reader:
             self.report.warning("coordination", self._where(at), f"member {lex!r} is not to be found in {whole!r}")
         if not found and (place := self._solid(text, term, at)) is not None:
             yield label, (place,), {"lex": term.lex, "sem": term.sem}
+
+
+def _usual(sentences: list[_Parts]) -> list[Sentence]:
+    return [
+        Sentence(
+            tokens,
+            [Mention(label, parts, None, attributes) for label, parts, attributes in terms],
+            {"pos": tags},
+            text,
+            spans,
+        )
+        for text, tokens, spans, tags, terms in sentences
+    ]
 
 
 def _cut(text: str, spans: list[Part], tags: list[str], edges: set[int], inner: bool) -> tuple[list[Part], list[str]]:
