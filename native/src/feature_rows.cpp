@@ -168,7 +168,10 @@ void FeatureRows::append_joints(const Plan& plan, const Padded& sentence, std::i
     };
     const auto ask = [&] {
       const std::uint64_t tag = FeatureTable::tag(key);
-      table_->prefetch(joint.index, tag);
+      if (key.size() > 1) {
+        if (!table_->may_have(joint.index, tag)) return;
+        table_->prefetch(joint.index, tag);
+      }
       chunk.pending.push_back({joint.index, static_cast<std::uint32_t>(key.size()), tag});
       chunk.keys.insert(chunk.keys.end(), key.begin(), key.end());
     };

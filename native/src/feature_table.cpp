@@ -1,6 +1,7 @@
 #include "spanloom/feature_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "spanloom/unicode.hpp"
@@ -65,23 +66,31 @@ FeatureTable::FeatureTable(std::shared_ptr<const Program> program, std::vector<S
   if (at != keys.size()) bad(std::to_string(keys.size() - at) + " values too many in the keys");
 
   lookups_.resize(templates.size());
+  std::size_t hashed = 0;
   for (std::size_t i = 0; i < templates.size(); ++i) {
     const std::size_t values = templates[i].single() ? pools_[program_->pool_of(templates[i])].size() : 0;
     // A direct table costs 4 bytes a value, a slot 32 a feature.
-    if (values > 0 && values <= 8 * features_of[i])
+    if (values > 0 && values <= 8 * features_of[i]) {
       lookups_[i].dense.assign(values, kNone);
-    else
+    } else {
       lookups_[i].slots.reserve(features_of[i]);
+      hashed += features_of[i];
+    }
     lookups_[i].verify = templates[i].counted() || templates[i].atoms.size() > 2;
   }
+  filter_.assign(std::bit_ceil(hashed / 8 + 1), 0);  // a byte for each: one in eight new conjunctions slips through
+  filter_mask_ = 64 * filter_.size() - 1;
   for (std::uint32_t f = 0; f < template_of_.size(); ++f) {
     const std::uint32_t index = template_of_[f];
     const auto values = key(f);
     if (find(index, values) != kNone) bad("feature " + std::to_string(f) + " occurs twice");
-    if (values.size() == 1 && !lookups_[index].dense.empty())
+    if (values.size() == 1 && !lookups_[index].dense.empty()) {
       lookups_[index].dense[values[0]] = f;
-    else
+    } else {
       lookups_[index].slots.insert(tag(values), f);
+      const std::uint64_t bit = filter_bit(index, tag(values));
+      filter_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import platform
 import time
@@ -438,18 +439,19 @@ class Recognizer:
             units = [self._document(item) if isinstance(item, str) else item for item in islice(items, batch)]
             if not units:
                 return
-            groups = [unit.sentences if isinstance(unit, Document) else [unit] for unit in units]
-            tagged = iter(
-                self._tag([sentence for group in groups for sentence in group], [len(group) for group in groups])
-            )
-            for unit, group in zip(units, groups, strict=True):
-                found = repair(group, list(islice(tagged, len(group))), self.repairs)
-                done = [self._result(sentence, mentions) for sentence, mentions in zip(group, found, strict=True)]
-                yield (
-                    Document(done, unit.id, unit.text, unit.starts, unit.meta)
-                    if isinstance(unit, Document)
-                    else done[0]
-                )
+            sentences, sizes = _sentences(units), _sizes(units)
+            found = self._tag(sentences, sizes)
+            if self.repairs:
+                ends = list(itertools.accumulate(sizes, initial=0))
+                parts = [slice(*ends[i : i + 2]) for i in range(len(sizes))]
+                found = [done for part in parts for done in repair(sentences[part], found[part], self.repairs)]
+            tagged = map(self._result, sentences, found)
+            for unit in units:
+                if isinstance(unit, Document):
+                    done = list(islice(tagged, len(unit.sentences)))
+                    yield Document(done, unit.id, unit.text, unit.starts, unit.meta)
+                else:
+                    yield next(tagged)
 
     def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
         """Return the ``k`` most probable mention sets of a sentence with their exact probabilities, best first.
