@@ -9,6 +9,7 @@ void bind_graph(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
+void bind_markov(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 void bind_clusters(nanobind::module_& m);
 void bind_corpus(nanobind::module_& m);

@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_lattice(m);
   spanloom::bindings::bind_structure(m);
   spanloom::bindings::bind_learning(m);
+  spanloom::bindings::bind_markov(m);
   spanloom::bindings::bind_features(m);
   spanloom::bindings::bind_clusters(m);
   spanloom::bindings::bind_corpus(m);

@@ -10,6 +10,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "spanloom/chain.hpp"
+#include "spanloom/choice.hpp"
 #include "spanloom/decoder.hpp"
 #include "spanloom/edge.hpp"
 #include "spanloom/hypergraph.hpp"
@@ -77,6 +78,9 @@ void bind_structure(nb::module_& m) {
             new (self) ChainStructure(labels, copy(allowed), copy(start), copy(end));
           },
           "labels"_a, "allowed"_a, "start"_a, "end"_a);
+
+  nb::class_<ChoiceStructure, Structure>(m, "ChoiceStructure", "One column at every site, each chosen for itself.")
+      .def(nb::init<std::size_t>(), "columns"_a);
 
   nb::class_<SegmentStructure, Structure>(m, "SegmentStructure", "Segmentations along the lattices of sentences.")
       .def(

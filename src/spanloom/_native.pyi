@@ -157,6 +157,11 @@ class ChainStructure(Structure):
 
     def __init__(self, labels: int, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+class ChoiceStructure(Structure):
+    """One column at every site, each chosen for itself."""
+
+    def __init__(self, columns: int) -> None: ...
+
 class SegmentStructure(Structure):
     """Segmentations along the lattices of sentences."""
 
@@ -301,6 +306,22 @@ class Perceptron:
 
     def averaged(self) -> tuple:
         """Return ([features * columns], [global cells])."""
+
+class MarkovSearch:
+    """Search in a trellis where each label is chosen given those before it."""
+
+    def __init__(self, labels: int, step: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], goes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], may_end: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def labels(self) -> int: ...
+
+    @property
+    def states(self) -> int: ...
+
+    def best(self, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], beam: int = 0, threads: int = 0) -> tuple:
+        """
+        Return (log-probability of each sentence's best labels, the labels of all sites); -1 where there are none.
+        """
 
 def unicode_version() -> str:
     """Unicode version of the native tables."""

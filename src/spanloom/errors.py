@@ -4,9 +4,12 @@ SpanloomError
 ├── CorpusError      a file or an annotation that cannot be read, aligned or written (names file and line)
 ├── EncodingError    a mention that a model or scheme cannot hold (names sentence, mention and the way out)
 ├── ParameterError   a bad setting (also a ValueError)
+│   └── UntakenError a setting that the chosen model does not take
 ├── NotFittedError   a recogniser used before ``fit`` or ``load`` (also a ValueError)
 └── ModelFileError   a model file that is damaged, foreign or newer than this version
 """
+
+from __future__ import annotations
 
 
 class SpanloomError(Exception):
@@ -23,6 +26,28 @@ class EncodingError(SpanloomError):
 
 class ParameterError(SpanloomError, ValueError):
     """A setting has a value that is not allowed."""
+
+
+class UntakenError(ParameterError):
+    """A setting is given that the chosen model does not take.
+
+    Attributes
+    ----------
+    parameter
+        Its name in Python.
+    """
+
+    def __init__(self, parameter: str, value: object, model: str, takers: list[str], shown: str | None = None) -> None:
+        self.parameter = parameter
+        self._rest = (value, model, takers)
+        super().__init__(
+            f"the model {model} takes no {shown or parameter}, and would not heed {value!r}. Leave it out, or choose a "
+            f"model that takes it: {', '.join(takers)}."
+        )
+
+    def named(self, shown: str) -> UntakenError:
+        """Return the same error with another name for the setting, such as that of a command's option."""
+        return UntakenError(self.parameter, *self._rest, shown=shown)
 
 
 class NotFittedError(SpanloomError, ValueError):

@@ -32,15 +32,14 @@ from spanloom.models import MODELS, Model, Multilabel, Standalone
 from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.parsers import Parser, make_parser, with_trees
-from spanloom.reductions import REDUCTIONS, FlatTagger, Reduction
+from spanloom.reductions import FlatTagger, Reduction
 from spanloom.repairs import REPAIRS, repair
 from spanloom.schemes.flat import CHOICES, overlapping
 from spanloom.storage import load_arrays, save_arrays
+from spanloom.taken import KINDS, check_taken, model_settings, own_settings
 from spanloom.training import Dev, Held, Interrupted, decode_all, hold, train_component, train_standalone
 
 Input = str | Sentence | Document
-KINDS: dict[str, type[Model]] = MODELS | REDUCTIONS
-"""What ``Recognizer(model=…)`` takes, by name."""
 BATCH = 1024
 """Documents or sentences that are tagged at once when a stream is tagged."""
 
@@ -91,9 +90,10 @@ class Recognizer:
         With development data: stop when their F1 has not risen for so many iterations, and take the best weights.
     constrained
         Whether only legal label sequences get probability.
-    order, dictionary
-        Maximum-entropy Markov: how many labels before are seen, 1 or 2; and how often a word must be in the training
-        data to get only the labels that it has there, None for no such rule.
+    order, dictionary, beam
+        Maximum-entropy Markov: how many labels before are seen, 1 or 2; how often a word must be in the training data
+        to get only the labels that it has there, None for no such rule; and how many states of the search go on from a
+        token to the next, None for all, which is exact.
     longest
         Segment models: how many tokens a mention may have; None for as many as the longest training mention.
     mention_penalty
@@ -166,6 +166,7 @@ class Recognizer:
         constrained: bool = True,
         order: int = 2,
         dictionary: int | None = None,
+        beam: int | None = None,
         longest: int | None = None,
         mention_penalty: float | Mapping[str, float] | str = 0.0,
         k: int | None = None,
@@ -205,6 +206,7 @@ class Recognizer:
         self.constrained = constrained
         self.order = order
         self.dictionary = dictionary
+        self.beam = beam
         self.longest = longest
         self.mention_penalty = mention_penalty
         self.k = k
@@ -637,8 +639,8 @@ class Recognizer:
         return Tags(None, TargetTags(required=False), input_tags=InputTags(two_d_array=False, string=True))
 
     def __repr__(self) -> str:
-        defaults = inspect.signature(type(self).__init__).parameters
-        changed = {k: v for k, v in self.get_params().items() if v != defaults[k].default}
+        defaults = self._defaults()
+        changed = {k: v for k, v in self.get_params().items() if v != defaults[k]}
         return f"Recognizer({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     # Inside
@@ -646,6 +648,10 @@ class Recognizer:
     @classmethod
     def _parameter_names(cls) -> list[str]:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        return {name: one.default for name, one in inspect.signature(cls.__init__).parameters.items() if name != "self"}
 
     def _check(self, with_dev: bool) -> None:
         check_choice("model", self.model, ("auto", *KINDS))
@@ -655,6 +661,8 @@ class Recognizer:
         if issubclass(kind, Reduction) and not callable(self.base):
             check_choice("base", self.base, MODELS)
             kind = MODELS[self.base]
+        if self.model != "auto":
+            self._check_taken(self._kind([]))
         check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
         penalty.check_penalty(self.mention_penalty)
         if isinstance(self.mention_penalty, str) and not with_dev:
@@ -677,18 +685,38 @@ class Recognizer:
     def _make_model(self, sentences: Sequence[Sentence], features: FeatureSet) -> Model:
         """Make the model with those of the settings that it takes."""
         kind = self._kind(sentences)
+        self._check_taken(kind)
         takes = inspect.signature(kind.__init__).parameters
-        given = {"make": partial(self._make_part, features), "own": features.uses_own(), **self.get_params()}
+        # A tagger of one's own may not like to be called from several threads.
+        workers = 1 if callable(self.base) else self.threads or os.cpu_count() or 1
+        given = {"make": partial(self._make_part, features), "own": features.uses_own(), "workers": workers}
+        given |= self.get_params()
         return kind(**{name: value for name, value in given.items() if name in takes and name != "self"})
 
-    def _make_part(self, features: FeatureSet, scheme: str | None = None, templates: Sequence[str] = ()) -> FlatTagger:
-        """Make a flat tagger for a reduction, with these settings."""
+    def _check_taken(self, kind: type[Model]) -> None:
+        check_taken(kind, self.base, self.get_params(), self._defaults())
+
+    def _make_part(
+        self,
+        features: FeatureSet,
+        scheme: str | None = None,
+        templates: Sequence[str] = (),
+        penalty: Mapping[str, float] | None = None,
+        threads: int | None = None,
+    ) -> FlatTagger:
+        """Make a flat tagger for a reduction, with those of the settings that it takes."""
         if callable(self.base):
             return self.base()
-        changes: dict[str, Any] = {"model": self.base, "annotators": (), "parser": None, "repairs": ()}
+        defaults, others = self._defaults(), model_settings() - own_settings(MODELS[self.base])
+        changes: dict[str, Any] = {name: defaults[name] for name in others}
+        changes |= {"model": self.base, "annotators": (), "parser": None, "repairs": ()}
         changes["features"] = features.plus(templates)
-        if scheme is not None:
+        if scheme is not None and "scheme" not in others:
             changes["scheme"] = scheme
+        if penalty is not None:
+            changes["mention_penalty"] = dict(penalty) or 0.0
+        if threads is not None:
+            changes["threads"] = threads
         return Recognizer(**(self.get_params() | changes))
 
     def _kind(self, sentences: Sequence[Sentence]) -> type[Model]:

@@ -186,7 +186,7 @@ def test_demo():
         (["train", "sample:train", "-o", "no/such/m.loom"], "no such folder"),
         (["train", "sample:train", "-o", "."], "is a folder"),
         (["train", "sample:train", "--model", "edge", "-o", "m.loom"], "--overlap longest"),
-        (["train", "sample:train", "-o", "m.loom", "--model", "magic"], "'model'"),
+        (["train", "sample:train", "-o", "m.loom", "--model", "chain", "--scheme", "magic"], "magic"),
         (["train", "sample:train", "-o", "m.loom", "--features", "none.toml"], "none.toml"),
         (["train", "empty.jsonl", "-o", "m.loom"], "nothing to learn"),
         (["train", "latin1.jsonl", "-o", "m.loom"], "UTF-8"),

@@ -38,11 +38,12 @@ def test_tune_draws(tmp_path):
     pytest.importorskip("matplotlib")
     start = ["tune", "sample:dev", "--folds", "2", *SETTINGS]
     run(*start, "--grid", "l2=0.1,5", "--plot", tmp_path / "l2.svg", "--objective", tmp_path / "o.svg")
-    run(*start, "--grid", "share=0.5,1", "--grid", "scheme=IOB2,IO", "--plot", tmp_path / "curve.svg")
+    chain = ["--set", "model=chain"]
+    run(*start, *chain, "--grid", "share=0.5,1", "--grid", "scheme=IOB2,IO", "--plot", tmp_path / "curve.svg")
     for name, words in (("l2.svg", "chosen"), ("o.svg", "Objective"), ("curve.svg", "scheme=IOB2")):
         assert words in (tmp_path / name).read_text()
     with pytest.raises(ParameterError, match="over one number"):
-        run(*start, "--grid", "l2=0.1", "--grid", "scheme=IO", "--plot", tmp_path / "x.svg")
+        run(*start, *chain, "--grid", "l2=0.1", "--grid", "scheme=IO", "--plot", tmp_path / "x.svg")
 
 
 def test_crossval_writes_predictions_that_evaluate_reads(tmp_path):

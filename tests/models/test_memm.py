@@ -64,9 +64,9 @@ def test_probabilities_sum_to_one_and_viterbi_is_the_best_of_all(settings):
             for labels in itertools.product(range(model.size), repeat=len(given))
         }
         assert math.fsum(map(math.exp, listed.values())) == pytest.approx(1)
-        (local,) = model.local_scores([given])
-        scores = np.concatenate([model.state_scores(local).ravel(), model.globals])
-        graph = model._structure.graph(len(given))
+        structure, transitions = model.trellis()
+        scores = np.concatenate([model.state_scores(model.local_scores([given])).ravel(), transitions])
+        graph = structure.graph(len(given))
         assert graph.log_partition(scores) == pytest.approx(0, abs=1e-9)
         best = max(listed, key=lambda labels: listed[labels])
         score, _ = graph.best(scores)
@@ -110,6 +110,35 @@ def test_training_finds_the_maximum_of_the_conditional_likelihood():
     assert np.abs(gradient).max() < 2e-3
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_a_beam_is_that_of_the_definition(width):
+    """Keep the best states at every token: the last two labels where that pair was seen, else the last label."""
+    ner = fit(order=2, l2=5.0, constrained=False, beam=width)
+    model, size = ner.model_, ner.model_.size
+    seen = set(model.pairs.tolist())
+    for given in NEW:
+        kept = [()]
+        for _ in given.tokens:
+            ways = {}
+            for labels in ((*before, y) for before in kept for y in range(size)):
+                two = (labels[-2] if len(labels) > 1 else size) * (size + 1) + labels[-1]
+                state = two if two in seen else labels[-1]
+                ways[state] = max(ways.get(state, labels), labels, key=lambda own: by_definition(ner, given, own))
+            kept = sorted(ways.values(), key=lambda own: -by_definition(ner, given, own))[:width]
+        assert ner.predict(given).mentions == model.segments.decode(kept[0])
+
+
+def test_a_beam_that_ends_nowhere_is_given_up():
+    """One state at a time runs into sequences that IOBES does not let end: the exact search takes over."""
+    exact, narrow = fit(l2=5.0), fit(l2=5.0, beam=1)
+    texts = [Sentence(list(words)) for words in itertools.product(["the", "p53", "gene", "works"], repeat=3)]
+    assert all(
+        not narrow.model_.segments.illegal(narrow.model_.segments.encode(s.mentions, 3)) for s in narrow.predict(texts)
+    )
+    wide = fit(l2=5.0, beam=1000)
+    assert wide.predict(texts) == exact.predict(texts)
+
+
 def test_what_comes_later_does_not_change_an_early_choice():
     """The label bias: `r i b` is A three times, `r o b` is B twice; `r` alone decides, 3 to 2, whatever follows."""
     data = [sentence("r i b", ("A", (0, 3)))] * 3 + [sentence("r o b", ("B", (0, 3)))] * 2
@@ -117,9 +146,9 @@ def test_what_comes_later_does_not_change_an_early_choice():
     model = ner.fit(data).model_
     labels = list(model.segments.labels)
     for given in (data[0], data[-1]):
-        (local,) = model.local_scores([given])
-        scores = np.concatenate([model.state_scores(local).ravel(), model.globals])
-        _, uses = model._structure.graph(3).expectations(scores)
+        structure, transitions = model.trellis()
+        scores = np.concatenate([model.state_scores(model.local_scores([given])).ravel(), transitions])
+        _, uses = structure.graph(3).expectations(scores)
         assert uses[labels.index("I-A")] == pytest.approx(0.6, abs=0.01)
         assert uses[labels.index("I-B")] == pytest.approx(0.4, abs=0.01)
 
@@ -132,7 +161,7 @@ def test_a_dictionary_that_leaves_nothing_is_not_applied():
     assert ner.predict(TRAIN[0]).mentions == TRAIN[0].mentions
 
 
-@pytest.mark.parametrize("settings", [{"order": 1}, {"order": 2, "dictionary": 2}, {"scheme": "BIES+"}])
+@pytest.mark.parametrize("settings", [{"order": 1}, {"order": 2, "dictionary": 2}, {"scheme": "BIES+", "beam": 2}])
 def test_the_file_holds_everything(settings, tmp_path):
     ner = fit(**settings)
     ner.save(tmp_path / "m.loom")
@@ -160,5 +189,7 @@ def test_it_learns_the_sample_and_its_edges():
 
 
 def test_order_is_one_or_two():
+    with pytest.raises(ParameterError, match="'beam' parameter must be an integer of at least 1"):
+        fit(beam=0)
     with pytest.raises(ParameterError, match="'order' parameter must be one of 1, 2"):
         fit(order=3)

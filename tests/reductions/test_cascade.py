@@ -82,7 +82,7 @@ def test_where_the_rest_has_no_mention_nothing_is_guessed(spy):
 
 def test_later_parts_are_trained_on_jackknifed_guesses(spy):
     """The second part sees, in training, only what the spies found, not the gold."""
-    model = Cascade([["a"], ["b"]], folds=2, make=lambda scheme=None, templates=(): Spy())
+    model = Cascade([["a"], ["b"]], folds=2, make=lambda **_: Spy())
     corpus = [sentence("v w", ("a", (0, 1)), ("b", (0, 2))) for _ in range(4)]
     gold = [s.mentions for s in corpus]
     model.learn([(m, 2) for m in gold])
@@ -147,7 +147,7 @@ def test_a_guess_helps_where_only_it_tells():
     ] * 3
     new = sentence("t key z", ("inner", (1, 2)), ("outer", (0, 1)))
 
-    def make(scheme=None, templates=()):
+    def make(templates=(), **_):
         features = ["bias", *templates] if templates else ["word"]
         return Recognizer(features=features, max_iter=40, l2=0.01)
 
@@ -182,3 +182,27 @@ def test_all_and_its_own_group_hold_a_mention_in_one_of_its_label():
 
 def test_groups_as_text():
     assert Cascade("protein, DNA; other").order == [("protein", "DNA"), ("other",)]
+
+
+def test_a_mention_penalty_is_chosen_for_every_part():
+    """On the development data, once: the taggers of the jackknife, which have none, take that of their part."""
+    settings = {**SETTINGS, "groups": "by-performance", "mention_penalty": "auto", "threads": 1}
+    ner = Recognizer("cascade", **settings).fit(NESTED, dev=NESTED)
+    assert all(part.penalty_curve_ is not None for part in ner.parts_)
+    assert sorted(ner.predict(NEW).mentions) == sorted(NEW.mentions)
+
+
+@pytest.mark.parametrize("guesses", [True, False])
+def test_side_by_side_is_the_same_as_one_after_the_other(guesses):
+    """Several threads train blocks and groups that do not depend on each other; the model is the same."""
+    settings = {**SETTINGS, "groups": "by-performance", "guesses": guesses}
+    heard = []
+    one = Recognizer("cascade", threads=1, **settings).fit(NESTED, listener=heard.append)
+    many = Recognizer("cascade", threads=4, **settings).fit(NESTED)
+    assert one.history_ == heard
+    assert [r.objective for r in many.history_] == [r.objective for r in one.history_]
+    assert [r.component for r in many.history_] == [r.component for r in one.history_]
+    states = one.state(), many.state()
+    assert states[0][1] == states[1][1]
+    assert all((states[0][0][name] == states[1][0][name]).all() for name in states[0][0])
+    assert len(one.parts_) == 3

@@ -160,8 +160,9 @@ def test_every_reduction_beats_simple_tagging_on_the_sample():
     """What must hold of the paper, on text with real nesting."""
     train = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:train") for s in d]
     test = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:test") for s in d]
+    more = {"cascade": {"folds": 2}}
     scores = {
-        name: Recognizer(name, max_iter=30, overlap="outermost", folds=2).fit(train).score(test).f1
+        name: Recognizer(name, max_iter=30, overlap="outermost", **more.get(name, {})).fit(train).score(test).f1
         for name in REDUCTIONS
     }
     simple = max(scores["innermost"], scores["outermost"])

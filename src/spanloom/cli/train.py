@@ -12,6 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from spanloom.cli.choices import (
+    Algorithm,
+    BaseName,
+    Direction,
+    ModelName,
+    Overlap,
+    Support,
+)
+
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
 
@@ -23,7 +32,11 @@ def train(
         str | None, typer.Option(metavar="CORPUS", help="Development corpus, scored as training goes.")
     ] = None,
     model: Annotated[
-        str, typer.Option(help="Kind of model; auto: edge where training mentions overlap, chain where none do.")
+        ModelName,
+        typer.Option(
+            help="Kind of model; auto: multilabel where training mentions break into parts, edge where they overlap, "
+            "chain where they do neither."
+        ),
     ] = "auto",
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Learn the values of a token column, e.g. pos, not mentions.")
@@ -33,13 +46,19 @@ def train(
         typer.Option(metavar="REF", help="Makes columns that the data lack: pos.loom, udpipe:FILE or spacy:NAME."),
     ] = None,
     base: Annotated[
-        str, typer.Option(help="The flat model of innermost, outermost, layered, cascade and joined.")
+        BaseName, typer.Option(help="The flat model of innermost, outermost, layered, cascade and joined.")
     ] = "chain",
-    direction: Annotated[str, typer.Option(help="Of layered: inside-out or outside-in.")] = "inside-out",
+    direction: Annotated[Direction, typer.Option(help="Of layered: how layers are counted.")] = "inside-out",
     layers: Annotated[int | None, typer.Option(help="Of layered: at most so many.")] = None,
     groups: Annotated[
         str, typer.Option(help="Of cascade: by-frequency, by-performance, all+LABEL+…, or groups: A,B;C.")
     ] = "by-frequency",
+    guesses: Annotated[
+        bool, typer.Option(help="Of cascade: whether later models see the guesses of earlier ones.")
+    ] = True,
+    folds: Annotated[
+        int, typer.Option(help="Of cascade: blocks of the training data, to make guesses and find the best order.")
+    ] = 5,
     rare: Annotated[int, typer.Option(help="Of joined: labels that occur less often back off.")] = 1,
     lexicon: Annotated[
         list[str] | None,
@@ -49,20 +68,29 @@ def train(
     dictionary: Annotated[
         int | None, typer.Option(help="Of memm: words seen so often get only labels that they were seen with.")
     ] = None,
+    beam: Annotated[
+        int | None, typer.Option(help="Of memm: states that go on from a token to the next; all if not given.")
+    ] = None,
     scheme: Annotated[
-        str, typer.Option(help="Segment representation of flat models; several: BIES+, or the finest first: BIES,IO.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Segment representation of chain, chains and memm: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, "
+            "BIES, BIS, BB2IES, BB2B3IES; several: BIES+, or the finest first: BIES,IO. Of chain also BIOHD.",
+        ),
     ] = "IOBES",
     features: Annotated[str, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.")] = "default",
     clusters: Annotated[
         Path | None, typer.Option(metavar="PATHS", help="Brown clusters, see spanloom cluster, for features with them.")
     ] = None,
     algorithm: Annotated[
-        str,
-        typer.Option(help="auto (the model's own), lbfgs or perceptron; of multilabel mira, perceptron, loglinear."),
+        Algorithm, typer.Option(help="auto: the model's own; mira and loglinear are multilabel's.")
     ] = "auto",
     l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,
     l2: Annotated[float, typer.Option(help="L2 penalty.")] = 0.1,
-    support: Annotated[str, typer.Option(help="Weights for all (feature, label) pairs, or the observed ones.")] = "all",
+    support: Annotated[
+        Support, typer.Option(help="Weights for all (feature, label) pairs, or the observed ones.")
+    ] = "all",
     max_iter: Annotated[
         int | None, typer.Option(help="At most so many iterations; what is usual for the model if not given.")
     ] = None,
@@ -86,7 +114,8 @@ def train(
     restriction: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of multilabel: contiguous, no_overlap, no_embedding or none; what the data keep if not given."
+            metavar="[contiguous|no_overlap|no_embedding|none]",
+            help="Of multilabel; may be repeated. What the data keep if not given.",
         ),
     ] = None,
     threshold: Annotated[
@@ -101,10 +130,10 @@ def train(
     ] = None,
     repair: Annotated[
         list[str] | None,
-        typer.Option(help="What is done to found mentions: parentheses, abbreviations; may be repeated."),
+        typer.Option(metavar="[parentheses|abbreviations]", help="What is done to found mentions; may be repeated."),
     ] = None,
     overlap: Annotated[
-        str, typer.Option(help="Mentions that the model cannot hold: raise, or keep the longest, outermost, innermost.")
+        Overlap, typer.Option(help="Mentions that the model cannot hold together: raise an error, or which to keep.")
     ] = "raise",
     seed: Annotated[int, typer.Option(help="For everything random.")] = 1,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given. The model is the same.")] = None,
@@ -119,6 +148,7 @@ def train(
     from spanloom.cli.progress import TrainingProgress
     from spanloom.cli.settings import parse_value
     from spanloom.corpus import read
+    from spanloom.errors import UntakenError
     from spanloom.recognizer import Recognizer
 
     _check_output(output)
@@ -133,9 +163,12 @@ def train(
         direction=direction,
         layers=layers,
         groups=groups,
+        guesses=guesses,
+        folds=folds,
         rare=rare,
         order=order,
         dictionary=dictionary,
+        beam=beam,
         scheme=scheme,
         features=features,
         clusters=clusters,
@@ -166,6 +199,9 @@ def train(
             ner.fit(docs, dev=None if dev is None else read(dev), listener=progress)
         except KeyboardInterrupt:
             interrupted = True
+        except UntakenError as error:
+            name = {"restrictions": "restriction"}.get(error.parameter, error.parameter)
+            raise error.named(f"--{name.replace('_', '-')}") from None
     if interrupted:
         _offer(ner)
     ner.save(output)

@@ -6,12 +6,13 @@ where the history h is the label before, y₋₁ (``order=1``), or the two befor
 Holds flat, contiguous mentions. Training is one multinomial regression over tokens with their gold histories, with no
 sum over label sequences: it takes O(n L) where the chain takes O(n L²). A Gaussian prior is the penalty ``l2``.
 
-Finding is exact. Of the pairs of labels, only those of the training data have weights v₂; all others act alike, as the
-last label alone. So the states of the trellis are the pairs seen and the single labels, and
+Finding is exact by default. Of the pairs of labels, only those of the training data have weights v₂; all others act
+alike, as the last label alone. So the states of the trellis are the pairs seen and the single labels, and the best
+sequence takes O(n S L) for S states. With ``beam=k``, only the k best states go on from a token to the next, O(n k L).
 
     log p(y) = Σ_t w[y_t] · f(t) + v[h_t, y_t] − log Z_t(h_t)
 
-is a chain over these states, as log Z_t(h_t) belongs to the state at t − 1: it runs on the engine's chain, which is
+is a chain over these states, as log Z_t(h_t) belongs to the state at t − 1: on the engine's graphs (``trellis``) it is
 normalised as it stands (Z = 1).
 
 Known weakness, the *label bias* (Lafferty, McCallum & Pereira 2001): a history's probability mass must go on to the
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import ChainStructure, Decoder, SparseRows
+from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSearch, SparseRows
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
@@ -37,6 +38,8 @@ from spanloom.parameters import check_choice, check_count
 from spanloom.schemes import Representations, Segments, first_misfit
 
 Floats = npt.NDArray[np.float64]
+CHUNK = 1 << 21
+"""About so many scores are held at once when many sentences are tagged."""
 
 
 class MaximumEntropyMarkov(Standalone):
@@ -53,6 +56,9 @@ class MaximumEntropyMarkov(Standalone):
     dictionary
         Words that the training data have at least so often get only labels that they have there; None for no such
         rule. Where it leaves no legal sequence, it is not applied.
+    beam
+        How many states go on from a token to the next; None for all of them. Where a beam ends in no legal sequence,
+        all go on.
     """
 
     name = "memm"
@@ -65,12 +71,15 @@ class MaximumEntropyMarkov(Standalone):
         constrained: bool = True,
         order: int = 2,
         dictionary: int | None = None,
+        beam: int | None = None,
     ) -> None:
         check_choice("order", str(order), ("1", "2"))
         if dictionary is not None:
             check_count("dictionary", dictionary)
+        if beam is not None:
+            check_count("beam", beam)
         self.representations = Representations.parse(scheme)
-        self.constrained, self.order, self.dictionary = constrained, order, dictionary
+        self.constrained, self.order, self.dictionary, self.beam = constrained, order, dictionary, beam
         self.words: dict[str, list[int]] = {}
 
     # The shape
@@ -112,12 +121,13 @@ class MaximumEntropyMarkov(Standalone):
             self.pairs, numbers = np.unique(codes, return_inverse=True)
             histories.append(self.size + 1 + numbers.astype(np.int64))
         width = rows.width + self.size + 1 + len(self.pairs)
-        tokens = _one_by_one(rows, [rows.width + h for h in histories], width)
+        tokens = _with_more(rows, [rows.width + h for h in histories], width)
         tie = self.representations.tie(self.segments.labels)
+        first = np.repeat(rows.group_ptr[:-1], np.diff(rows.group_ptr))  # of each token's sentence
         yield from maximise_likelihood(
             compress(tokens, settings),
-            _free(self.size),
-            (np.arange(len(labels) + 1, dtype=np.int64), labels),
+            ChoiceStructure(self.size),
+            (rows.group_ptr, ((np.arange(len(labels)) - first) * self.size + labels).astype(np.int32)),
             settings,
             site_tying=None if tie is None else tie.sites,
         )
@@ -150,46 +160,55 @@ class MaximumEntropyMarkov(Standalone):
         first = np.flatnonzero(self.pairs == both)
         self.first_step = single[start] + (paired[first[0]] if len(first) else 0.0)
         self.first_state = np.array([at.get(start * (size + 1) + y, len(states) + y) for y in range(size)], np.int64)
-        self._structure, self.globals = self._trellis()
-        self._decoder = Decoder(_free(size), features.ravel(), np.zeros(size * size))
+        self._decoder = Decoder(ChoiceStructure(size), features.ravel(), np.zeros(0))
+        legal, may_start, may_end = self._law()
+        goes = np.where(legal[self.last], self.goes, -1)
+        begins = np.where(may_start, self.first_state, -1)
+        self._search = MarkovSearch(
+            size,
+            np.concatenate([self.step, self.first_step[None, :]]).ravel(),
+            np.concatenate([goes, begins[None, :]]).astype(np.int32).ravel(),
+            self.last.astype(np.int32),
+            may_end[self.last].astype(np.uint8),
+        )
 
-    def _trellis(self) -> tuple[ChainStructure, Floats]:
-        count, size = self.goes.shape
-        allowed = np.zeros((count, count), np.uint8)
-        transitions = np.zeros((count, count))
-        legal = np.ones((size, size), np.bool_)
-        start, end = np.zeros(count, np.uint8), np.ones(count, np.uint8)
-        may_start = np.ones(size, np.bool_)
+    def _law(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which label may follow which, which may stand first, and which last."""
+        size = self.size
+        legal, may_start, may_end = np.ones((size, size), np.bool_), np.ones(size, np.bool_), np.ones(size, np.bool_)
         if self.constrained:
             legal[:] = [[self.segments.allowed(a, b) for b in range(size)] for a in range(size)]
             may_start[:] = [self.segments.may_start(a) for a in range(size)]
-            end[:] = [self.segments.may_end(int(a)) for a in self.last]
+            may_end[:] = [self.segments.may_end(a) for a in range(size)]
+        return legal, may_start, may_end
+
+    def trellis(self) -> tuple[ChainStructure, Floats]:
+        """Return the chain over states and its transition scores, for the engine; ``state_scores`` go with it."""
+        count = len(self.goes)
+        legal, may_start, may_end = self._law()
+        allowed, transitions = np.zeros((count, count), np.uint8), np.zeros((count, count))
         for state in range(count):
             allowed[state, self.goes[state]] = legal[self.last[state]]
             transitions[state, self.goes[state]] = self.step[state]
+        start = np.zeros(count, np.uint8)
         start[self.first_state] = may_start
-        return ChainStructure(count, allowed.ravel(), start, end), transitions.ravel()
+        structure = ChainStructure(count, allowed.ravel(), start, may_end[self.last].astype(np.uint8))
+        return structure, transitions.ravel()
 
     # Finding
 
-    def local_scores(
-        self, sentences: Sequence[Sentence], threads: int = 0, *, dictionary: bool = True
-    ) -> Iterator[Floats]:
-        """Yield w[y] · f(t) as ``[t, y]`` for each sentence, −∞ for what the dictionary forbids."""
+    def local_scores(self, sentences: Sequence[Sentence], threads: int = 0, *, dictionary: bool = True) -> Floats:
+        """Return w[y] · f(t) as ``[t, y]`` for the tokens of all sentences, −∞ for what the dictionary forbids."""
         scores = self._decoder.scores(self.extractor.transform(sentences, threads or None), threads)
-        table = scores.reshape(-1, self.size)
-        at = 0
-        for sentence in sentences:
-            found = table[at : at + len(sentence)]
-            at += len(sentence)
-            known = [(t, self.words[word]) for t, word in enumerate(sentence.tokens) if word in self.words]
-            if known and dictionary:
-                found = found.copy()
-                for t, labels in known:
-                    kept = found[t, labels]
-                    found[t] = -np.inf
-                    found[t, labels] = kept
-            yield found
+        table: Floats = scores.reshape(-1, self.size)
+        if self.words and dictionary:
+            for t, word in enumerate(word for sentence in sentences for word in sentence.tokens):
+                if word in self.words:
+                    labels = self.words[word]
+                    kept = table[t, labels]
+                    table[t] = -np.inf
+                    table[t, labels] = kept
+        return table
 
     def state_scores(self, local: Floats) -> Floats:
         """Return the scores ``[t, state]`` that make the chain over states the model: log p is their sum."""
@@ -199,20 +218,24 @@ class MaximumEntropyMarkov(Standalone):
         return scores
 
     def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:
-        found = []
-        for sentence, local in zip(sentences, self.local_scores(sentences, threads), strict=True):
-            states = self._best(local)
-            if states is None and self.words:
-                states = self._best(next(self.local_scores([sentence], threads, dictionary=False)))
-            found.append([] if states is None else self.segments.decode(self.last[states]))
+        found: list[list[Mention]] = []
+        for chunk in _chunks(sentences, max(CHUNK // self.size, 1)):
+            bounds = np.zeros(len(chunk) + 1, np.int64)
+            np.cumsum([len(sentence) for sentence in chunk], out=bounds[1:])
+            _, labels = self._search.best(self.local_scores(chunk, threads).ravel(), bounds, self.beam or 0, threads)
+            for sentence, own in zip(chunk, np.split(labels, bounds[1:-1]), strict=True):
+                found.append(self.segments.decode(own if not (own < 0).any() else self._at_any_cost(sentence)))
         return found
 
-    def _best(self, local: Floats) -> npt.NDArray[np.int64] | None:
-        """The best states; None if no sequence is possible."""
-        if not len(local):
-            return np.zeros(0, np.int64)
-        score, cells = self._structure.best(self.state_scores(local).ravel(), self.globals)
-        return np.asarray(cells, np.int64) % len(self.last) if np.isfinite(score) else None
+    def _at_any_cost(self, sentence: Sentence) -> npt.NDArray[np.int32]:
+        """The best labels without beam, or without dictionary if that leaves none, or outside if there are none."""
+        bounds = np.array([0, len(sentence)], np.int64)
+        for dictionary in (True, False):
+            local = self.local_scores([sentence], 1, dictionary=dictionary)
+            labels: npt.NDArray[np.int32] = self._search.best(local.ravel(), bounds)[1]
+            if not (labels < 0).any():
+                return labels
+        return self.segments.encode([], len(sentence))
 
     def weight_columns(self) -> Iterator[WeightColumn]:
         for y, label in enumerate(self.segments.labels):
@@ -234,6 +257,7 @@ class MaximumEntropyMarkov(Standalone):
             "scheme": self.segments.scheme,
             "constrained": self.constrained,
             "order": self.order,
+            "beam": self.beam,
             "labels": list(self.segments.labels),
             "words": self.words,
         }
@@ -241,7 +265,7 @@ class MaximumEntropyMarkov(Standalone):
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> MaximumEntropyMarkov:
         try:
-            model = cls(header["scheme"], bool(header["constrained"]), header["order"])
+            model = cls(header["scheme"], bool(header["constrained"]), header["order"], beam=header["beam"])
             model._set_labels(Segments(header["scheme"], [str(label) for label in header["labels"]]))
             model.words = {str(word): [int(y) for y in labels] for word, labels in header["words"].items()}
         except (KeyError, TypeError, ValueError, AttributeError, ParameterError) as error:
@@ -262,9 +286,16 @@ class MaximumEntropyMarkov(Standalone):
         self._set_weights(arrays["features"], arrays["histories"])
 
 
-def _free(size: int) -> ChainStructure:
-    """A structure whose sites, one to a sentence, take any label."""
-    return ChainStructure(size, np.ones(size * size, np.uint8), np.ones(size, np.uint8), np.ones(size, np.uint8))
+def _chunks(sentences: Sequence[Sentence], tokens: int) -> Iterator[Sequence[Sentence]]:
+    """Cut into runs of about so many tokens."""
+    start, size = 0, 0
+    for i, sentence in enumerate(sentences):
+        size += len(sentence)
+        if size >= tokens:
+            yield sentences[start : i + 1]
+            start, size = i + 1, 0
+    if start < len(sentences):
+        yield sentences[start:]
 
 
 def _before(labels: npt.NDArray[np.int32], start: int, steps: int) -> npt.NDArray[np.int64]:
@@ -274,8 +305,8 @@ def _before(labels: npt.NDArray[np.int32], start: int, steps: int) -> npt.NDArra
     return shifted
 
 
-def _one_by_one(rows: SparseRows, extra: Sequence[npt.NDArray[np.int64]], width: int) -> SparseRows:
-    """Every row as a sentence of its own, with one more feature for each of ``extra``."""
+def _with_more(rows: SparseRows, extra: Sequence[npt.NDArray[np.int64]], width: int) -> SparseRows:
+    """The rows with one more feature for each of ``extra``."""
     n, more = rows.rows, len(extra)
     ptr = rows.row_ptr + more * np.arange(n + 1, dtype=np.int64)
     ids = np.empty(len(rows.ids) + more * n, np.uint32)
@@ -286,7 +317,7 @@ def _one_by_one(rows: SparseRows, extra: Sequence[npt.NDArray[np.int64]], width:
         values[places] = rows.values
     for k, numbers in enumerate(extra):
         ids[ptr[1:] - more + k] = numbers
-    return SparseRows(np.arange(n + 1, dtype=np.int64), ptr, ids, width, values)
+    return SparseRows(rows.group_ptr, ptr, ids, width, values)
 
 
 def _log_sums(local: Floats, step: Floats) -> Floats:

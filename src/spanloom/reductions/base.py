@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy.typing as npt
 
@@ -34,9 +34,10 @@ class FlatTagger(Protocol):
 
 
 Maker = Callable[..., FlatTagger]
-"""Makes a tagger that has learned nothing: ``make(scheme=…, templates=…)``.
+"""Makes a tagger that has learned nothing: ``make(scheme=…, templates=…, penalty=…, threads=…)``.
 
-A ``scheme`` is taken instead of the tagger's own representation, ``templates`` are added to its features.
+A ``scheme`` is taken instead of the tagger's own representation, ``templates`` are added to its features, a ``penalty``
+by label is taken instead of the mention penalty that the settings give or ask to be chosen, and so are ``threads``.
 """
 
 
@@ -57,6 +58,8 @@ class Reduction(Model):
     """
 
     components = ()
+    fixes: ClassVar[frozenset[str]] = frozenset()
+    """Settings of the base model that the reduction sets itself."""
     types: frozenset[str]
     parts: list[FlatTagger]
 
@@ -64,11 +67,17 @@ class Reduction(Model):
         self._make = make
         self.parts = []
 
-    def make(self, scheme: str | None = None, templates: Sequence[str] = ()) -> FlatTagger:
+    def make(
+        self,
+        scheme: str | None = None,
+        templates: Sequence[str] = (),
+        penalty: Mapping[str, float] | None = None,
+        threads: int | None = None,
+    ) -> FlatTagger:
         """Make a flat tagger that has learned nothing."""
         if self._make is None:
             raise ParameterError(f"the model {self.name!r} needs flat taggers; use Recognizer(model={self.name!r})")
-        return self._make(scheme=scheme, templates=templates)
+        return self._make(scheme=scheme, templates=templates, penalty=penalty, threads=threads)
 
     def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
         self.types = frozenset(m.label for mentions, _ in sentences for m in mentions)

@@ -12,15 +12,19 @@ that overlap must not be of the same group, so with a group for each label, no m
 - ``"all+other_name+DNA"``: one tagger for the innermost mentions of all labels, then one for each label named;
 - a list of lists of labels, or the same as text: ``"protein,DNA;other_name"``.
 
-Training takes ``folds + 1`` trainings for each group but the last.
+Training takes ``folds + 1`` trainings for each group but the last. Those of the blocks of one group do not depend on
+each other, and without guesses those of the groups do not: they are done side by side on the cores.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
@@ -28,13 +32,14 @@ from spanloom.errors import ModelFileError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.learning import Iteration, Listener
 from spanloom.parameters import check_count
-from spanloom.reductions.base import Gold, Maker, Reduction
+from spanloom.reductions.base import FlatTagger, Gold, Maker, Reduction
 from spanloom.reductions.guesses import TEMPLATE, jackknife, with_guesses
 from spanloom.schemes import flatten, layers_of
 
 ORDERS = ("by-frequency", "by-performance")
 Group = tuple[str, ...] | None
 """The labels of a group; None for the innermost mentions of all."""
+Done = TypeVar("Done")
 
 
 class Cascade(Reduction):
@@ -50,6 +55,8 @@ class Cascade(Reduction):
         Into how many blocks the training data are cut, so that guesses are not made on what was learned from.
     own
         Whether the taggers use ``Sentence.features``; guesses are added to these then.
+    workers
+        How many trainings may go on side by side.
     """
 
     name = "cascade"
@@ -61,10 +68,12 @@ class Cascade(Reduction):
         guesses: bool = True,
         folds: int = 5,
         own: bool = False,
+        workers: int = 1,
         make: Maker | None = None,
     ) -> None:
         super().__init__(make)
         check_count("folds", folds, low=2)
+        self.workers = workers
         self.groups, self.guesses, self.folds, self.own = groups, guesses, folds, own
         self.order: list[Group] = [] if isinstance(groups, str) and groups in ORDERS else _parse(groups)
 
@@ -110,27 +119,50 @@ class Cascade(Reduction):
     ) -> list[Iteration]:
         if self.groups == "by-performance":
             self.order.sort(key=lambda group: -self._performance(group, sentences, gold))
+        if not self.guesses:
+            return self._train_apart(sentences, gold, dev, listener)
         history: list[Iteration] = []
         seen: list[Gold] = []
         seen_dev: list[Gold] = []
         for number, group in enumerate(self.order):
             corpus = self._with(sentences, seen)
             own = [_of_group(group, mentions, "outermost") for mentions in gold]
-            watched = None
-            if dev is not None:
-                watched = [
-                    s.with_mentions(_of_group(group, [m for m in s.mentions if not m.discontinuous], "outermost"))
-                    for s in self._with(dev, seen_dev)
-                ]
+            watched = None if dev is None else _watched(group, self._with(dev, seen_dev))
             make = partial(self.make, templates=(TEMPLATE,) if seen else ())
             part = make()
             history += self.train_part(part, corpus, own, watched, listener)
-            if self.guesses and number + 1 < len(self.order):
+            if number + 1 < len(self.order):
                 labelled = [s.with_mentions(m) for s, m in zip(corpus, own, strict=True)]
-                seen.append(jackknife(make, labelled, self.folds))
+                # A penalty that was chosen on development data is that of the part: its doubles have no such data.
+                doubles = partial(make, penalty=getattr(part, "mention_penalty_", None))
+                seen.append(self._jackknife(doubles, labelled))
                 if watched is not None:
                     seen_dev.append([list(s.mentions) for s in part.predict(watched)])
         return history
+
+    def _train_apart(
+        self, sentences: Sequence[Sentence], gold: Gold, dev: Sequence[Sentence] | None, listener: Listener | None
+    ) -> list[Iteration]:
+        """Train groups that know nothing of each other, side by side."""
+        lock = Lock()
+
+        def train(number: int, group: Group) -> FlatTagger:
+            def tell(record: Iteration) -> None:
+                if listener is not None:
+                    with lock:
+                        listener(replace(record, component=number))
+
+            part = self.make(threads=self._threads(len(self.order)))
+            own = [s.with_mentions(_of_group(group, m, "outermost")) for s, m in zip(sentences, gold, strict=True)]
+            part.fit(own, dev=None if dev is None else _watched(group, dev), listener=tell)
+            return part
+
+        self.parts = self._side_by_side(train, range(len(self.order)), self.order)
+        return [
+            replace(record, component=number)
+            for number, part in enumerate(self.parts)
+            for record in getattr(part, "history_", ())
+        ]
 
     def find(self, sentences: Sequence[Sentence]) -> Gold:
         found: list[Gold] = []
@@ -150,7 +182,21 @@ class Cascade(Reduction):
     def _performance(self, group: Group, sentences: Sequence[Sentence], gold: Gold) -> float:
         own = [_of_group(group, mentions, "outermost") for mentions in gold]
         corpus = [s.with_mentions(m) for s, m in zip(sentences, own, strict=True)]
-        return micro(own, jackknife(self.make, corpus, self.folds)).f1
+        return micro(own, self._jackknife(partial(self.make, penalty={}), corpus)).f1
+
+    def _jackknife(self, make: Callable[..., FlatTagger], corpus: Sequence[Sentence]) -> Gold:
+        return jackknife(partial(make, threads=self._threads(self.folds)), corpus, self.folds, self._side_by_side)
+
+    def _threads(self, trainings: int) -> int | None:
+        """How many threads each of so many trainings gets, side by side; None: as the settings say."""
+        return max(1, self.workers // min(self.workers, trainings)) if self.workers > 1 else None
+
+    def _side_by_side(self, work: Callable[..., Done], *items: Iterable[Any]) -> list[Done]:
+        """Like ``map``, on as many threads as there are workers: the core lets Python go on while it works."""
+        if self.workers == 1:
+            return list(map(work, *items))
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(work, *items))
 
     # Keeping
 
@@ -166,6 +212,11 @@ class Cascade(Reduction):
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the groups of the cascade are damaged: {error}") from None
         return model
+
+
+def _watched(group: Group, dev: Sequence[Sentence]) -> list[Sentence]:
+    """Development data for a group's tagger."""
+    return [s.with_mentions(_of_group(group, [m for m in s.mentions if not m.discontinuous], "outermost")) for s in dev]
 
 
 def _parse(groups: str | Sequence[Sequence[str]]) -> list[Group]:

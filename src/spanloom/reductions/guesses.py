@@ -7,7 +7,7 @@ is cut into blocks, and each is tagged by a model that was trained on the other 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -70,19 +70,25 @@ def blocks(n: int, folds: int) -> list[range]:
     return [range(a, b) for a, b in pairwise(ends) if b > a]
 
 
-def jackknife(make: Callable[[], FlatTagger], corpus: Sequence[Sentence], folds: int) -> Gold:
+def jackknife(
+    make: Callable[[], FlatTagger], corpus: Sequence[Sentence], folds: int, run: Callable[..., Iterable[Gold]] = map
+) -> Gold:
     """Return for every sentence what a tagger finds in it that was trained on the other blocks.
 
     Where the other blocks have no mention, nothing is found.
+
+    Parameters
+    ----------
+    run
+        Calls a function with each of several blocks, as ``map`` does, perhaps side by side.
     """
-    found: Gold = []
-    for block in blocks(len(corpus), folds):
+
+    def guess(block: range) -> Gold:
         rest = [s for i, s in enumerate(corpus) if i not in block]
-        held_out = [corpus[i].with_mentions([]) for i in block]
-        if any(s.mentions for s in rest):
-            tagger = make()
-            tagger.fit(rest)
-            found += [list(s.mentions) for s in tagger.predict(held_out)]
-        else:
-            found += [[] for _ in block]
-    return found
+        if not any(s.mentions for s in rest):
+            return [[] for _ in block]
+        tagger = make()
+        tagger.fit(rest)
+        return [list(s.mentions) for s in tagger.predict([corpus[i].with_mentions([]) for i in block])]
+
+    return [mentions for found in run(guess, blocks(len(corpus), folds)) for mentions in found]

@@ -36,6 +36,7 @@ class Joined(Reduction):
 
     name = "joined"
     holds = "contiguous mentions, nested, crossing or with several labels on the same tokens"
+    fixes = frozenset({"scheme"})
 
     def __init__(self, rare: int = 1, make: Maker | None = None) -> None:
         super().__init__(make)

@@ -86,15 +86,7 @@ def cross_validate(
     items = list(corpus)
     parts = folds(items, k, seed=seed)
     jobs = [Job(dict(settings or {}), [{}], others(len(items), part), tuple(part), keep=True) for part in parts]
-    finished = 0
-
-    def count(job: Job, result: Result) -> None:
-        nonlocal finished
-        finished += 1
-        if progress:
-            progress(finished, len(jobs))
-
-    results = run_jobs(items, jobs, processes=processes, state=state, done=count, make=make)
+    results = run_jobs(items, jobs, processes=processes, state=state, progress=progress, make=make)
     return CrossValidation(items, parts, results)
 
 

@@ -63,7 +63,7 @@ def run_jobs(
     *,
     processes: int | None = None,
     state: str | os.PathLike[str] | None = None,
-    done: Callable[[Job, Result], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
     make: Callable[[Settings], Any] | None = None,
 ) -> list[Result]:
     """Do the jobs; results in their order.
@@ -76,8 +76,8 @@ def run_jobs(
         How many trainings at a time; as many as there are cores if left out. Each uses its share of the cores.
     state
         A file that keeps what is done.
-    done
-        Called after each job.
+    progress
+        Called with the number of jobs done and of all jobs.
     make
         Makes a recogniser of settings; :func:`make_recognizer` if left out.
     """
@@ -91,16 +91,15 @@ def run_jobs(
     keys = [job.key(digest) for job in jobs]
     store = _Store(state)
     results: dict[str, Result] = {key: store.found[key] for key in keys if key in store.found}
-    if done:
-        for key, job in zip(keys, jobs, strict=True):
-            if key in results:
-                done(job, results[key])
     left = {key: job for key, job in zip(keys, jobs, strict=True) if key not in results}
+    total = len(set(keys))
+    if progress and results:
+        progress(len(results), total)
     for key, result in _results(corpus, left, min(processes, len(left)), threads, make):
         results[key] = result
         store.add(key, result)
-        if done:
-            done(left[key], result)
+        if progress:
+            progress(len(results), total)
     return [results[key] for key in keys]
 
 

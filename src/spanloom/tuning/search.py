@@ -12,7 +12,7 @@ from spanloom.corpus import Document, Sentence
 from spanloom.errors import ParameterError
 from spanloom.evaluation import Score
 from spanloom.tuning.folds import folds, others, part_of
-from spanloom.tuning.jobs import Job, Result, Settings, run_jobs, score_of
+from spanloom.tuning.jobs import Job, Settings, run_jobs, score_of
 
 L2_VALUES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """The L2 penalties that are tried unless others are given: ten, as in Cho et al."""
@@ -123,15 +123,7 @@ def tune(
     for one in settings:
         own = {name: value for name, value in one.items() if name != SHARE}
         jobs += [Job(own, decoding, part_of(learn, one.get(SHARE, 1), seed=seed), test) for learn, test in parts]
-    finished = 0
-
-    def count(job: Job, result: Result) -> None:
-        nonlocal finished
-        finished += 1
-        if progress:
-            progress(finished, len(jobs))
-
-    results = run_jobs(corpus, jobs, processes=processes, state=state, done=count, make=make)
+    results = run_jobs(corpus, jobs, processes=processes, state=state, progress=progress, make=make)
     trials = []
     for i, one in enumerate(settings):
         found = results[i * len(parts) : (i + 1) * len(parts)]

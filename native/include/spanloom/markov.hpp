@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace spanloom {
+
+// Search in a locally normalised trellis, where each label is chosen given a state that sums up the labels before it:
+//
+//   log p(y) = sum over t of  local[t, y_t] + step[h_t, y_t] - log sum over y of exp(local[t, y] + step[h_t, y]),
+//   h_0 = start,  h_{t+1} = goes[h_t, y_t]
+//
+// Only the labels that a state goes on by are followed, but all of them share the probability. The best sequence costs
+// O(n S L) for S states; a beam of the best B states at each site costs O(n B L) and may miss it.
+class MarkovSearch {
+ public:
+  // step, goes: [states + 1, labels], the last row for the start; goes is -1 where a label must not follow.
+  // last: [states], the label by which a state is reached; may_end: [states].
+  MarkovSearch(std::size_t labels, std::span<const double> step, std::vector<std::int32_t> goes,
+               std::vector<std::int32_t> last, std::vector<std::uint8_t> may_end);
+
+  std::size_t labels() const { return labels_; }
+  std::size_t states() const { return last_.size(); }
+
+  // Fills out[t] with the best labels for local scores [sites, labels] and returns their log-probability; -inf, and
+  // nothing filled, if no sequence is possible. beam: how many states to keep at each site, 0 for all.
+  double best(std::span<const double> local, std::size_t beam, std::span<std::int32_t> out) const;
+
+  // The same for many sentences: [first[s], first[s + 1]) are the sites of sentence s. The labels of a sentence without
+  // a possible sequence are -1.
+  std::vector<double> best_of_all(std::span<const double> local, std::span<const std::int64_t> first, std::size_t beam,
+                                  int threads, std::span<std::int32_t> out) const;
+
+ private:
+  double log_sum(const double* local, const double* exp_local, double top, std::size_t state) const;
+
+  std::size_t labels_;
+  std::size_t stride_;
+  std::vector<double> step_;      // [states + 1, stride]
+  std::vector<double> exp_step_;  // [states + 1, stride]: exp(step - high), 0 beyond the labels
+  std::vector<double> high_;      // [states + 1]: the highest step
+  std::vector<std::int32_t> goes_;
+  std::vector<std::int32_t> last_;
+  std::vector<std::uint8_t> may_end_;
+};
+
+}  // namespace spanloom
