@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from experiments.representations import QUICK, blind, load, scores
+from experiments.bc2gm import blind, load, scores
+from experiments.representations import QUICK
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Recognizer, Sentence, read
 from spanloom.columns import ModelColumns
@@ -67,9 +68,9 @@ def tagger(context: Context) -> Path:
 def execute(run: Run, context: Context) -> Result:
     """Train one model with some of the resources and score it on the test part."""
     s = run.settings
-    train = [sentence for doc in load("bc2gm", "train", context.data) for sentence in doc.sentences]
+    train = [sentence for doc in load("train", context.data) for sentence in doc.sentences]
     train = train[:QUICK] if context.quick else train
-    test = load("bc2gm", "test", context.data)
+    test = load("test", context.data)
     templates, resources, annotators = list(FeatureSet.named("default").templates), {}, []
     if "pos" in s["with"]:
         annotators.append(ModelColumns(tagger(context)))

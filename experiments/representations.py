@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from experiments import bc2gm
+from experiments.bc2gm import blind, in_characters, scores
 from experiments.runner import Context, Experiment, Result, Run
-from spanloom import Document, Mention, Recognizer, Sentence, read
+from spanloom import Document, Recognizer, Sentence, read
 from spanloom._native import Likelihood
-from spanloom.corpus.raw import from_text
-from spanloom.corpus.report import Report
-from spanloom.evaluation import micro
-from spanloom.evaluation.alternatives import with_alternatives
 from spanloom.models import Chain, Shapes
 from spanloom.schemes import Representations
 from spanloom.training import gold_cells, hold
@@ -35,39 +33,7 @@ Chars = list[tuple[int, int]]
 
 def load(corpus: str, part: str, data: Path) -> list[Document]:
     """Read one part of a corpus."""
-    if corpus == "bc2gm":
-        return list(read(f"biocreative:{data}/bc2gm/{part}"))
-    return list(read(f"uner:{data}/uner-ewt?split={part}"))
-
-
-def blind(doc: Document) -> Document:
-    """Tokenise a BC2GM document anew, without looking at its mentions: the reader cuts tokens at their edges."""
-    return from_text(doc.text, [], Report(), "", id=doc.id, sentences="one")
-
-
-def in_characters(doc: Document) -> Sentence:
-    """The mentions of a document as one sentence of characters, so that tokenisation does not matter."""
-    alternatives: list[Mention] = []
-    for sentence, start in zip(doc.sentences, doc.starts, strict=True):
-        for mention in sentence.meta.get("alternatives", ()):
-            parts = tuple((s + start, e + start) for s, e in sentence.chars(mention))
-            alternatives.append(Mention(mention.label, parts))
-    mentions = [Mention(m.label, doc.chars(m)) for m in doc.mentions]
-    return Sentence([], mentions, meta={"alternatives": alternatives})
-
-
-def scores(gold: Sequence[Document], found: Sequence[Document]) -> Result:
-    """Strict scores, and those with alternatives."""
-    right, mine = [in_characters(d) for d in gold], [in_characters(d).mentions for d in found]
-    strict, loose = micro([s.mentions for s in right], mine), with_alternatives(right, mine)
-    return {
-        "precision": strict.precision,
-        "recall": strict.recall,
-        "f1": strict.f1,
-        "alt_precision": loose.precision,
-        "alt_recall": loose.recall,
-        "alt_f1": loose.f1,
-    }
+    return bc2gm.load(part, data) if corpus == "bc2gm" else list(read(f"uner:{data}/uner-ewt?split={part}"))
 
 
 def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) -> tuple[int, float]:
@@ -135,7 +101,7 @@ def compare(results: dict[str, Result], folder: Path) -> None:
     names = [n for n in results if n.startswith("bc2gm") and n.endswith(tuple(SINGLE + SEVERAL))]
     if not names or not data.is_dir():
         return
-    gold = [{m.parts[0] for m in in_characters(doc).mentions} for doc in load("bc2gm", "test", data)]
+    gold: Sets = [{m.parts[0] for m in in_characters(doc).mentions} for doc in load("bc2gm", "test", data)]
     sets = {
         name: [{tuple(part) for part in doc} for doc in json.loads((work / _file(name)).read_text())] for name in names
     }

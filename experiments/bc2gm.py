@@ -1,0 +1,48 @@
+"""BioCreative II gene mention: read it, tag it without a look at its mentions, score in characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.runner import Result
+from spanloom import Document, Mention, Sentence, read
+from spanloom.corpus.raw import from_text
+from spanloom.corpus.report import Report
+from spanloom.evaluation import micro
+from spanloom.evaluation.alternatives import with_alternatives
+
+
+def load(part: str, data: Path) -> list[Document]:
+    """Read ``train`` or ``test``."""
+    return list(read(f"biocreative:{data}/bc2gm/{part}"))
+
+
+def blind(doc: Document) -> Document:
+    """Tokenise a BC2GM document anew, without looking at its mentions: the reader cuts tokens at their edges."""
+    return from_text(doc.text, [], Report(), "", id=doc.id, sentences="one")
+
+
+def in_characters(doc: Document) -> Sentence:
+    """The mentions of a document as one sentence of characters, so that tokenisation does not matter."""
+    alternatives: list[Mention] = []
+    for sentence, start in zip(doc.sentences, doc.starts, strict=True):
+        for mention in sentence.meta.get("alternatives", ()):
+            parts = tuple((s + start, e + start) for s, e in sentence.chars(mention))
+            alternatives.append(Mention(mention.label, parts))
+    mentions = [Mention(m.label, doc.chars(m)) for m in doc.mentions]
+    return Sentence([], mentions, meta={"alternatives": alternatives})
+
+
+def scores(gold: Sequence[Document], found: Sequence[Document]) -> Result:
+    """Strict scores, and those with alternatives."""
+    right, mine = [in_characters(d) for d in gold], [in_characters(d).mentions for d in found]
+    strict, loose = micro([s.mentions for s in right], mine), with_alternatives(right, mine)
+    return {
+        "precision": strict.precision,
+        "recall": strict.recall,
+        "f1": strict.f1,
+        "alt_precision": loose.precision,
+        "alt_recall": loose.recall,
+        "alt_f1": loose.f1,
+    }
