@@ -7,9 +7,10 @@ from spanloom.ceilings import Ceilings
 from spanloom.corpus import Reference, Report, read
 from spanloom.corpus.statistics import statistics
 from spanloom.models import MODELS
+from spanloom.reductions import REDUCTIONS
 
 GENIA = "genia:genia?classes=5"
-CEILINGS = [f"ceiling_{model}" for model in MODELS]
+CEILINGS = [f"ceiling_{model}" for model in MODELS | REDUCTIONS]
 
 
 def _run(name: str, ref: str, **paper: float) -> Run:

@@ -112,6 +112,22 @@ def test_contradictions_within_a_mention_are_errors(tmp_path: Path, more: dict[s
         list(read(path))
 
 
+@pytest.mark.parametrize(
+    ("chars", "kind"), [([5, 4], "inverted"), ([4, 4], "empty"), ([0, 99], "out-of-text"), ([4, 5], "blank")]
+)
+def test_impossible_character_ranges_are_named(tmp_path: Path, chars: list[int], kind: str) -> None:
+    """Also where both ends are token edges."""
+    corpus = read(corpus_of(tmp_path, {**TOKENS, "mentions": [{"label": "a", "chars": [chars]}]}))
+    with pytest.raises(CorpusError, match=rf"1 {kind}(.|\n)*c\.jsonl:1 mention 0"):
+        list(corpus)
+
+
+def test_words_that_share_their_characters_are_all_in_the_mention(tmp_path: Path) -> None:
+    record = {"text": "du pain", "tokens": ["de", "le", "pain"], "offsets": [[0, 2], [0, 2], [3, 7]]}
+    (doc,) = read(corpus_of(tmp_path, {**record, "mentions": [{"label": "a", "chars": [[0, 7]]}]}))
+    assert doc.mentions == [Mention("a", ((0, 3),))]
+
+
 def test_the_text_of_a_mention_without_tokens_is_checked(tmp_path: Path) -> None:
     record = {"text": "IL-2 gene", "mentions": [{"label": "a", "chars": [[0, 9]], "text": "IL-2 genes"}]}
     with pytest.raises(CorpusError, match="said to be 'IL-2 genes', but the text has 'IL-2 gene'"):

@@ -70,7 +70,8 @@ def align(
     """
     starts = [s for s, _ in spans]
     ends = [e for _, e in spans]
-    first = {s: i for i, s in enumerate(starts)}
+    # The words of a contraction may share their characters: a mention of those has all of them.
+    first = {s: i for i, s in zip(range(len(starts) - 1, -1, -1), reversed(starts), strict=True)}
     last = {e: i + 1 for i, e in enumerate(ends)}
     aligned: list[Mention] = []
     for mention in mentions:
@@ -79,7 +80,7 @@ def align(
         good = True
         for start, end in mention.chars:
             i, j = first.get(start, -1), last.get(end, -1)
-            if i < 0 or j < 0:
+            if i < 0 or j <= i:
                 if not 0 <= start < end <= len(text):
                     kind = "out-of-text" if start < end else "inverted" if start > end else "empty"
                     report.error(
