@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.cli.problems import Lossy, loss_options, show_problems
+
 if TYPE_CHECKING:
     from spanloom.corpus import Document
 
@@ -16,14 +18,7 @@ if TYPE_CHECKING:
 def convert(
     source: Annotated[str, typer.Argument(metavar="REF", help="Corpus to read: a path, or format:path?option=value.")],
     target: Annotated[str, typer.Argument(metavar="REF", help="Corpus to write.")],
-    lossy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WAY",
-            help="How to leave out mentions that the format cannot hold: outermost, innermost, longest; "
-            "contiguous fills gaps. Several are joined by a comma. Without it, such mentions are an error.",
-        ),
-    ] = None,
+    lossy: Lossy = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object about what was lost.")] = False,
 ) -> None:
     """Convert a corpus. Nothing is lost silently: what has no place in the target is an error, or is reported.
@@ -31,10 +26,8 @@ def convert(
     [bold]Example:[/bold] spanloom convert brat:corpus/ train.jsonl
     """
     from spanloom.corpus import Report, read, write
-    from spanloom.corpus.reading import takes_option
 
     corpus = read(source)
-    options = {"lossy": lossy} if lossy is not None and takes_option(target, "write", "lossy") else {}
     count = 0
     read_report = Report()
 
@@ -44,15 +37,11 @@ def convert(
             count += 1
             yield doc
 
-    report = write(counted(), target, **options)
+    report = write(counted(), target, **loss_options(target, lossy))
     problems = [*read_report.problems, *report.problems]
     if as_json:
         rows = [{"kind": p.kind, "where": p.where, "message": p.message} for p in problems]
         print(json.dumps({"documents": count, "counts": dict(read_report.counts + report.counts), "problems": rows}))
         return
-    console = Console(stderr=True, highlight=False)
-    for problem in problems[:20]:
-        console.print(f"{problem.kind}: {problem}", markup=False)
-    if len(problems) > 20:
-        console.print(f"… and {len(problems) - 20} more; --json has them all")
-    console.print(f"{count} documents written to {target}", markup=False)
+    show_problems(problems, "; --json has them all")
+    Console(stderr=True, highlight=False, soft_wrap=True).print(f"{count} documents written to {target}", markup=False)

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from spanloom.cli.problems import Lossy, loss_options, show_report
+
 NAMES = {1: ["train"], 2: ["train", "test"], 3: ["train", "dev", "test"]}
 
 
@@ -19,6 +21,7 @@ def split(
     seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 0,
     shuffle: Annotated[bool, typer.Option(help="Draw at random; --no-shuffle keeps the order of the corpus.")] = True,
     format: Annotated[str, typer.Option(help="Format of the parts.")] = "jsonl",
+    lossy: Lossy = None,
 ) -> None:
     """Divide a corpus into parts. The same seed gives the same parts.
 
@@ -26,15 +29,18 @@ def split(
     """
     from spanloom.corpus import read, write
     from spanloom.corpus.parts import part, split_places
+    from spanloom.corpus.reference import EXTENSIONS
 
+    if format not in EXTENSIONS:
+        raise typer.BadParameter(f"{format!r} is none of {', '.join(EXTENSIONS)}", param_hint="--format")
     corpus = read(ref)
     places = split_places(corpus, parts, by, seed if shuffle else None)
     names = NAMES.get(len(places), [f"part{k + 1}" for k in range(len(places))])
     output.mkdir(parents=True, exist_ok=True)
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
     for name, chosen in zip(names, places, strict=True):
         target = f"{format}:{output / name}" + ("" if format in ("brat", "biocreative") else f".{format}")
-        write(part(corpus, chosen, by), target)
+        show_report(write(part(corpus, chosen, by), target, **loss_options(target, lossy)))
         console.print(f"{target}: {len(chosen)} {by}s", markup=False)
 
 
@@ -46,6 +52,7 @@ def sample(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="REF", help="Where to; - is JSONL to the screen.")
     ] = "-",
+    lossy: Lossy = None,
 ) -> None:
     """Draw documents or sentences at random, in the order of the corpus. The same seed draws the same ones.
 
@@ -56,4 +63,5 @@ def sample(
 
     corpus = read(ref)
     chosen = sample_places(corpus, size, by, seed)
-    write(part(corpus, chosen, by), "jsonl:-" if output == "-" else output)
+    target = "jsonl:-" if output == "-" else output
+    show_report(write(part(corpus, chosen, by), target, **loss_options(target, lossy)))

@@ -42,7 +42,8 @@ def stats(
     if plot is not None:
         from spanloom.corpus.picture import draw_statistics
 
-        draw_statistics([(ref, counts) for ref, counts, _ in found], plot)
+        shares_of = [shares for _, _, shares in found] if with_ceilings else []
+        draw_statistics([(ref, counts) for ref, counts, _ in found], plot, shares_of)
     if as_json:
         rows = [{"ref": ref, **counts.to_json(patterns), "ceilings": shares} for ref, counts, shares in found]
         print(json.dumps(rows[0] if len(rows) == 1 else rows, ensure_ascii=False))

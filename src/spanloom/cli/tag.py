@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.cli.problems import show_report
+
 if TYPE_CHECKING:
     from spanloom.corpus import Document, Reference
 
@@ -70,8 +72,7 @@ def tag(
         return
     if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
-    for problem in write(tagged, target).problems:
-        print(f"spanloom: {problem}", file=sys.stderr)
+    show_report(write(tagged, target))
 
 
 def _target(form: str, output: str) -> Reference | None:

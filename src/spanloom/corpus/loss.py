@@ -90,7 +90,9 @@ class Fitting:
     def raise_errors(self, report: Report) -> None:
         """Raise what did not fit, with the ways out."""
         more = "" if self.layers is None else "lossy=outermost, innermost or longest leaves mentions out, "
-        report.raise_errors(f"{more}lossy=contiguous fills gaps, and jsonl and brat hold every mention")
+        report.raise_errors(
+            f"{more}lossy=contiguous fills gaps (--lossy on the command line), and jsonl and brat hold every mention"
+        )
 
     def _lose(self, report: Report, where: str, message: str) -> None:
         if self.drop:

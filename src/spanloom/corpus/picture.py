@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spanloom.corpus.statistics import Statistics
@@ -15,8 +15,22 @@ COLORS = ("#0b6fa4", "#c2410c", "#4d7c0f", "#7e22ce", "#be185d", "#0f766e", "#85
 _SHOWN = ("flat", "nested", "same_type_nested", "crossing", "same_span", "discontinuous", "embedded", "containing")
 
 
-def draw_statistics(corpora: Sequence[tuple[str, Statistics]], path: str | os.PathLike[str]) -> None:
-    """Draw labels, lengths, kinds and depths of one or more corpora side by side into a PNG, SVG or PDF file."""
+def draw_statistics(
+    corpora: Sequence[tuple[str, Statistics]],
+    path: str | os.PathLike[str],
+    ceilings: Sequence[Mapping[str, float]] = (),
+) -> None:
+    """Draw labels, lengths, kinds and depths of one or more corpora side by side into a PNG, SVG or PDF file.
+
+    Parameters
+    ----------
+    corpora
+        Names and counts.
+    path
+        The file; its ending is the kind of picture.
+    ceilings
+        For each corpus the share of its mentions that each model can hold; another row of the picture, if given.
+    """
     ending = Path(path).suffix.lower()
     if ending not in PICTURES:
         raise ParameterError(f"{os.fspath(path)}: a picture must end in {', '.join(PICTURES)}")
@@ -25,12 +39,13 @@ def draw_statistics(corpora: Sequence[tuple[str, Statistics]], path: str | os.Pa
         from matplotlib.figure import Figure
     except ImportError as error:
         raise SpanloomError("pictures need matplotlib: pip install 'spanloom[plot]'") from error
-    figure = Figure(figsize=(12, 8), layout="constrained")
+    models = list(dict.fromkeys(model for shares in ceilings for model in shares))
+    figure = Figure(figsize=(12, 11 if models else 8), layout="constrained")
     FigureCanvasAgg(figure)
     labels = sorted(
         {label for _, s in corpora for label in s.by_label}, key=lambda x: -sum(s.by_label[x] for _, s in corpora)
     )
-    tables: list[tuple[str, list[str], list[list[int]]]] = [
+    tables: list[tuple[str, list[str], list[list[float]]]] = [
         ("mentions by label", labels[:20], [[s.by_label[label] for label in labels[:20]] for _, s in corpora]),
         (
             "mentions by length in tokens",
@@ -44,8 +59,16 @@ def draw_statistics(corpora: Sequence[tuple[str, Statistics]], path: str | os.Pa
     ]
     depths = sorted({d for _, s in corpora for d in s.depth}) or [1]
     tables.append(("mentions by depth", list(map(str, depths)), [[s.depth[d] for d in depths] for _, s in corpora]))
+    rows_of_axes = ["ab", "cd"]
+    if models:
+        held = [
+            [s.mentions * shares.get(m, 0.0) for m in models] for (_, s), shares in zip(corpora, ceilings, strict=True)
+        ]
+        tables.append(("what each model can hold at best", models, held))
+        rows_of_axes.append("ee")
     width = 0.8 / max(len(corpora), 1)
-    for axes, (title, names, rows) in zip(figure.subplots(2, 2).flat, tables, strict=True):
+    mosaic = figure.subplot_mosaic("\n".join(rows_of_axes))
+    for axes, (title, names, rows) in zip(mosaic.values(), tables, strict=True):
         for k, (row, (ref, counts)) in enumerate(zip(rows, corpora, strict=True)):
             total = counts.mentions or 1
             heights = [100 * n / total for n in row]

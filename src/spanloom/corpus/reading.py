@@ -146,7 +146,7 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     """Return ``value`` if it is one of the allowed; raises ``ParameterError`` otherwise."""
     allowed = list(allowed)
     if value not in allowed:
-        raise ParameterError(f"option {name}={value!r} must be one of {', '.join(allowed)}")
+        raise ParameterError(f"option {name}={value!r} must be one of {', '.join(filter(None, allowed))}")
     return value
 
 

@@ -66,7 +66,7 @@ class Reference:
         if mark and Path(rest).exists():
             path, query = rest, ""
         options = dict(parse_qsl(query, keep_blank_values=True))
-        if query and len(options) != query.count("&") + 1:
+        if query and (len(options) != query.count("&") + 1 or any("=" not in pair for pair in query.split("&"))):
             raise ParameterError(f"options in {text!r} must be written option=value&option=value, each once")
         format = prefix or _infer(path)
         if path == "-" and format not in LINES:

@@ -211,14 +211,13 @@ def _sentence(block: _Block, layout: _Layout, scheme: str, report: Report, name:
         return None
     named = {i % width: column for i, column in layout.names.items()}
     columns = {named.get(i, f"c{i}"): list(values[i]) for i in range(width) if i != word and i not in tags}
-    mentions: dict[Mention, None] = {}
+    mentions: list[Mention] = []
     for i in tags:
 
         def complain(token: int, message: str) -> None:
             report.error("tags", f"{name}:{block.numbers[token]}", message)
 
-        for label, start, end in from_tags(values[i], scheme, complain):
-            mentions[Mention(label, ((start, end),))] = None
+        mentions += [Mention(label, ((start, end),)) for label, start, end in from_tags(values[i], scheme, complain)]
     meta: dict[str, Any] = {}
     text = ""
     for comment in block.comments:
@@ -230,10 +229,10 @@ def _sentence(block: _Block, layout: _Layout, scheme: str, report: Report, name:
         elif match[1] not in ("global.columns", "newdoc id", "newdoc"):
             meta[match[1]] = match[2]
     try:
-        return Sentence(tokens, list(mentions), columns, text, meta=meta)
+        return Sentence(tokens, mentions, columns, text, meta=meta)
     except ValueError as error:
         report.warning("text-mismatch", f"{name}:{block.numbers[0]}", f"the comment with the text: {error}")
-        return Sentence(tokens, list(mentions), columns, meta=meta)
+        return Sentence(tokens, mentions, columns, meta=meta)
 
 
 def _number(option: str, value: str) -> int:
