@@ -143,3 +143,36 @@ def test_sample_to_standard_output(tmp_path: Path) -> None:
     assert ids == sorted(ids)
     run("sample", source, "-n", "5", "--by", "sentence", "-o", str(tmp_path / "s.jsonl"))
     assert sum(len(d.sentences) for d in read(tmp_path / "s.jsonl")) == 5
+
+
+def test_split_and_sample_report_what_they_lose(nested: str, tmp_path: Path) -> None:
+    """Two of the three documents have a mention that one layer cannot hold; none is lost without a word."""
+    with pytest.raises(CorpusError, match="lossy=outermost"):
+        run("sample", nested, "-o", str(tmp_path / "s.conll"))
+    done = run("sample", nested, "-o", str(tmp_path / "s.conll"), "--lossy", "outermost")
+    assert done.stderr.count("lost: ") == 3
+    options = ("--parts", "1/1", "--no-shuffle", "--format", "conll", "--lossy", "contiguous,innermost")
+    done = run("split", nested, "-o", str(tmp_path / "parts"), *options)
+    assert (done.stderr.count("lost: "), done.stderr.count("filled: ")) == (2, 1)
+
+
+def test_split_names_an_unknown_format(nested: str, tmp_path: Path) -> None:
+    done = run("split", nested, "-o", str(tmp_path / "parts"), "--format", "foo")
+    assert done.exit_code == 2
+    assert "'foo' is none of jsonl" in done.stderr
+    assert not (tmp_path / "parts").exists()
+
+
+@pytest.mark.parametrize(
+    ("ref", "message"),
+    [
+        ("genia:x?split", "must be written option=value"),
+        ("genia:x?split=dev&split=test", "each once"),
+        ("genia:x?splt=dev", "'genia' has no option 'splt'; it has classes, coordination, split, by, tokens"),
+        ("genia:x?split=all", r"option split='all' must be one of train, dev, test"),
+        ("conll:-", "name it: conll:-\\?scheme=IOB2"),
+    ],
+)
+def test_bad_references(ref: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        run("validate", ref)

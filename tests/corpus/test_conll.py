@@ -60,6 +60,13 @@ def test_layers(tmp_path: Path) -> None:
     assert doc.mentions == [Mention("ORG", ((0, 3),)), Mention("LOC", ((2, 3),))]
 
 
+def test_a_mention_that_is_given_twice_comes_back_twice(tmp_path: Path) -> None:
+    """Which of the two is the mistake is for ``validate`` to say."""
+    docs = [Document([Sentence(["a"], [Mention("x", ((0, 1),)), Mention("x", ((0, 1),))])], "d")]
+    write(docs, tmp_path / "a.conll", layers=2)
+    assert [doc.mentions for doc in read(tmp_path / "a.conll")] == [docs[0].mentions]
+
+
 @settings(max_examples=40, deadline=None)
 @given(documents("nested", rich=False, gap="\n"), st.sampled_from(["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"]))
 def test_round_trip_of_nested_mentions_in_layers(docs: list[Document], scheme: str) -> None:
