@@ -51,14 +51,16 @@ def chain_structures(
 def segment_rows(
     spans: Sequence[tuple[int, int]], n: int, layout: tuple[int, int, bool]
 ) -> dict[tuple[int, int], list[int]]:
-    """The rows that each segment reads: kind after kind, each by token and index, as far as a segment needs them."""
+    """The rows that each segment reads: kind after kind, each by token and length; what one segment alone would read
+    from the left or right is part of its span."""
     left, right, inside = layout
     names: list[tuple[object, ...]] = [("first", i) for i in range(n)] + [("last", j) for j in range(1, n + 1)]
     names += [("inside", t) for t in range(n) if inside]
-    names += [("left", i, k) for i in range(n) for k in range(1, left) if any(s == i and e - s > k for s, e in spans)]
-    names += [
-        ("right", j, k) for j in range(1, n + 1) for k in range(1, right) if any(e == j and e - s > k for s, e in spans)
-    ]
+    starting = {i: sorted(e - s for s, e in spans if s == i) for i in range(n)}
+    ending = {j: sorted(e - s for s, e in spans if e == j) for j in range(1, n + 1)}
+    # The lengths from the second to the last but one, if the next shorter one does not exhaust the indexed tokens.
+    names += [("left", i, b) for i, all_ in starting.items() for a, b in _steps(all_) if a < left]
+    names += [("right", j, b) for j, all_ in ending.items() for a, b in _steps(all_) if a < right]
     names += [("span", *span) for span in sorted(spans)]
     number = {name: row for row, name in enumerate(names)}
     return {
@@ -68,13 +70,19 @@ def segment_rows(
                 ("first", s),
                 ("last", e),
                 *(("inside", t) for t in range(s, e) if inside),
-                *(("left", s, k) for k in range(1, min(left, e - s))),
-                *(("right", e, k) for k in range(1, min(right, e - s))),
+                *(("left", s, size) for size in range(1, e - s + 1)),
+                *(("right", e, size) for size in range(1, e - s + 1)),
                 ("span", s, e),
             ]
+            if name in number
         )
         for s, e in spans
     }
+
+
+def _steps(lengths: Sequence[int]) -> list[tuple[int, int]]:
+    """Every length but the first and the last, after the one before it."""
+    return list(zip(lengths, lengths[1:-1], strict=False))
 
 
 def segment_structures(

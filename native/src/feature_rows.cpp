@@ -52,6 +52,12 @@ struct FeatureRows::Chunk {
   Buffer ids;
   std::vector<std::uint32_t> row_sizes;
   std::vector<float> values;  // where own features have values other than 1
+  std::size_t row_begin = 0;
+
+  void end_row() {
+    row_sizes.push_back(static_cast<std::uint32_t>(ids.size() - row_begin));
+    row_begin = ids.size();
+  }
 
   // Scratch: the lookups of one row, which wait for memory together.
   std::vector<Pending> pending;
@@ -214,9 +220,14 @@ void FeatureRows::append_joints(const Plan& plan, const Padded& sentence, std::i
 
 void FeatureRows::append_row(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to,
                              Chunk& chunk) const {
+  append_plan(plan, sentence, from, to, chunk);
+  chunk.end_row();
+}
+
+void FeatureRows::append_plan(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to,
+                              Chunk& chunk) const {
   const TokenInput& input = *sentence.input;
   const bool real = !input.own_values.empty() && own_;
-  const std::size_t before = chunk.ids.size();
   for (const std::uint32_t id : plan.bias) chunk.ids.push_back(id);
   for (const Read& bundle : plan.bundles) {
     const WordEntry entry = sentence.at[bundle.column][from + bundle.offset];
@@ -237,7 +248,6 @@ void FeatureRows::append_row(const Plan& plan, const Padded& sentence, std::int6
       if (real) chunk.values.push_back(input.own_values[k]);
     }
   }
-  chunk.row_sizes.push_back(static_cast<std::uint32_t>(chunk.ids.size() - before));
 }
 
 // Rows in the order of SegmentLayout.
@@ -248,17 +258,37 @@ void FeatureRows::fill_segments(const Lattice& lattice, const Padded& sentence, 
   for (std::int32_t i = 0; i < n; ++i) append_row(plan_at(Part::last), sentence, i, i, chunk);
   for (std::int32_t i = 0; lattice.layout.inside && i < n; ++i)
     append_row(plan_at(Part::inside), sentence, i, i, chunk);
-  const auto append_indexed = [&](const std::int32_t* rows, std::size_t first_plan) {
-    for (std::int32_t i = 0; i < n; ++i) {
-      const auto count = static_cast<std::size_t>(rows[i + 1] - rows[i]);
-      for (std::size_t k = 0; k < count; ++k) append_row(plans_[first_plan + k], sentence, i, i, chunk);
+  // What the tokens bring that the q-th shortest segment at i has more than the next shorter one.
+  const auto append_left = [&](std::int32_t i, std::int32_t q) {
+    const std::int32_t end = std::min(lattice.length_from(i, q), static_cast<std::int32_t>(lattice.layout.left));
+    for (std::int32_t k = lattice.length_from(i, q - 1); k < end; ++k) {
+      append_plan(plans_[static_cast<std::size_t>(3 + k)], sentence, i, i, chunk);
     }
   };
-  append_indexed(lattice.left_row, 4);
-  append_indexed(lattice.right_row, std::size_t{3} + lattice.layout.left);
+  const auto append_right = [&](std::int32_t t, std::int32_t q) {
+    const std::int32_t end = std::min(lattice.length_to(t, q), static_cast<std::int32_t>(lattice.layout.right));
+    for (std::int32_t k = lattice.length_to(t, q - 1); k < end; ++k) {
+      append_plan(plans_[2 + lattice.layout.left + static_cast<std::size_t>(k)], sentence, t, t, chunk);
+    }
+  };
+  const auto append_shared = [&](const std::int32_t* rows, const auto& append) {
+    for (std::int32_t i = 0; i < n; ++i) {
+      for (std::int32_t q = 1; q <= rows[i + 1] - rows[i]; ++q) {
+        append(i, q);
+        chunk.end_row();
+      }
+    }
+  };
+  append_shared(lattice.left_row, append_left);
+  append_shared(lattice.right_row, append_right);
   for (std::int32_t i = 0; i < n; ++i) {
-    for (std::int32_t s = lattice.first_segment(i); s < lattice.first_segment(i + 1); ++s) {
-      append_row(plans_[3], sentence, i, lattice.end_of(s) - 1, chunk);
+    for (std::int32_t q = 0; q < lattice.from(i); ++q) {
+      const std::int32_t s = lattice.nth_from(i, q);
+      const std::int32_t t = lattice.end_of(s) - 1;
+      append_plan(plans_[3], sentence, i, t, chunk);
+      if (q > 0 && q + 1 == lattice.from(i)) append_left(i, q);
+      if (const std::int32_t last = lattice.to(t) - 1; last > 0 && lattice.nth_to(t, last) == s) append_right(t, last);
+      chunk.end_row();
     }
   }
 }

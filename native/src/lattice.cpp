@@ -99,12 +99,10 @@ void Lattices::finish(std::int32_t tokens) {
   const std::size_t base = start_ptr_.size() - n - 1;
   const std::int64_t first_segment = start_ptr_[base];
   std::vector<std::int64_t> count(n + 1, 0);
-  std::vector<std::int32_t> longest_to(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::int64_t s = start_ptr_[base + i]; s < start_ptr_[base + i + 1]; ++s) {
-      const std::int32_t t = ends_[s] - 1;
-      ++count[t + 1];
-      longest_to[t] = std::max(longest_to[t], t + 1 - static_cast<std::int32_t>(i));
+      ++count[ends_[s]];
+      starts_.push_back(static_cast<std::int32_t>(i));
     }
   }
   std::int64_t place = first_segment;
@@ -116,19 +114,26 @@ void Lattices::finish(std::int32_t tokens) {
       by_end_[next[ends_[s] - 1]++] = static_cast<std::int32_t>(s - first_segment);
     }
   }
-  const auto inner = [](std::uint32_t indexed, std::int32_t longest) {
-    return std::min(static_cast<std::int32_t>(indexed), longest) - 1;
+  // How many rows there are for m segments of these lengths, see SegmentLayout.
+  const auto shared = [](std::uint32_t indexed, std::int64_t m, const auto& length) {
+    std::int64_t q = 1;
+    while (q + 1 < m && length(q - 1) < static_cast<std::int32_t>(indexed)) ++q;
+    return q - 1;
   };
   std::int64_t row = (layout_.inside ? 3 : 2) * static_cast<std::int64_t>(tokens);
   for (std::size_t i = 0; i < n; ++i) {
     left_row_.push_back(static_cast<std::int32_t>(row));
-    const std::int32_t longest = ends_[start_ptr_[base + i + 1] - 1] - static_cast<std::int32_t>(i);
-    row += std::max(0, inner(layout_.left, longest));
+    const std::int64_t from = start_ptr_[base + i];
+    row += shared(layout_.left, start_ptr_[base + i + 1] - from,
+                  [&](std::int64_t q) { return ends_[from + q] - static_cast<std::int32_t>(i); });
   }
   left_row_.push_back(static_cast<std::int32_t>(row));
   for (std::size_t t = 0; t < n; ++t) {
     right_row_.push_back(static_cast<std::int32_t>(row));
-    row += std::max(0, inner(layout_.right, longest_to[t]));
+    const std::int64_t to = end_ptr_[base + t + 1];
+    row += shared(layout_.right, to - end_ptr_[base + t], [&](std::int64_t q) {
+      return static_cast<std::int32_t>(t) + 1 - starts_[first_segment + by_end_[to - 1 - q]];
+    });
   }
   right_row_.push_back(static_cast<std::int32_t>(row));
   row += static_cast<std::int64_t>(ends_.size()) - first_segment;
@@ -222,6 +227,7 @@ Lattice Lattices::operator[](std::size_t sentence) const {
   one.tokens = static_cast<std::int32_t>(token_ptr_[sentence + 1] - token_ptr_[sentence]);
   one.layout = layout_;
   one.start_ptr = &start_ptr_[base];
+  one.starts = starts_.data();
   one.ends = ends_.data();
   one.end_ptr = &end_ptr_[base];
   one.by_end = by_end_.data();

@@ -86,7 +86,7 @@ class SegmentSolver final : public Solver {
       for (std::int64_t e = lattice.end_ptr[t]; e < lattice.end_ptr[t + 1]; ++e) {
         const std::int32_t s = lattice.by_end[e];
         const double* value = sums_[s];
-        const double* in = &in_[at(sums_.start(s))];
+        const double* in = &in_[at(lattice.start_of(s))];
         for (std::size_t y = 0; y < stride_; ++y) {
           const double sum = value[y] + in[y];
           back[y] = sum > best_[y] ? s : back[y];
@@ -103,10 +103,10 @@ class SegmentSolver final : public Solver {
     const auto width = static_cast<std::int32_t>(columns_);
     for (std::int32_t j = n; j > 0;) {
       const std::int32_t s = back_[at(j - 1) + y];
-      lattice.each_row(s, sums_.start(s),
+      lattice.each_row(s, lattice.start_of(s),
                        [&](std::int32_t row) { cells.push_back(row * width + static_cast<std::int32_t>(y)); });
       path.push_back(static_cast<std::int32_t>(y));
-      j = sums_.start(s);
+      j = lattice.start_of(s);
       y = static_cast<std::size_t>(from_[at(j) + y]);
     }
     std::sort(cells.begin(), cells.end());
@@ -124,7 +124,7 @@ class SegmentSolver final : public Solver {
     sums_.add_up(lattice, scores);
     for (std::int32_t s = 0; s < lattice.segments(); ++s) {
       double* sum = sums_[s];
-      if (lattice.end_of(s) - sums_.start(s) > 1) sum[0] = kMinusInfinity;
+      if (lattice.end_of(s) - lattice.start_of(s) > 1) sum[0] = kMinusInfinity;
       for (std::size_t y = columns_; y < stride_; ++y) sum[y] = kMinusInfinity;
     }
   }
@@ -147,7 +147,7 @@ class SegmentSolver final : public Solver {
         const double* sum = sums_[s];
         double high = sum[0];
         for (std::size_t y = 1; y < stride_; ++y) high = std::max(high, sum[y]);
-        top = std::max(top, high + before(sums_.start(s)));
+        top = std::max(top, high + before(lattice.start_of(s)));
       }
       double* now = &alpha_[at(t + 1)];
       if (top == kMinusInfinity) {
@@ -158,14 +158,14 @@ class SegmentSolver final : public Solver {
       for (std::int64_t e = first; e < last; ++e) {
         const std::int32_t s = lattice.by_end[e];
         double* sum = sums_[s];
-        const double shift = before(sums_.start(s)) - top;
+        const double shift = before(lattice.start_of(s)) - top;
         if (shift == kMinusInfinity) {
           std::fill_n(sum, stride_, 0.0);
           continue;
         }
         for (std::size_t y = 0; y < stride_; ++y) sum[y] += shift;
         kernels::exp_all(sum, stride_);
-        const double* in = &in_[at(sums_.start(s))];
+        const double* in = &in_[at(lattice.start_of(s))];
         for (std::size_t y = 0; y < stride_; ++y) now[y] += in[y] * sum[y];
       }
       double norm = 0;
@@ -256,10 +256,6 @@ std::shared_ptr<const Graph> SegmentStructure::graph(Unit unit) const {
   const std::int32_t first_global = lattice.rows() * columns;
   GraphBuilder builder(static_cast<std::int64_t>(first_global) + columns * columns);
   std::vector<std::int32_t> starts, ends;  // [boundary, column]: nodes
-  std::vector<std::int32_t> start_of(static_cast<std::size_t>(lattice.segments()));
-  for (std::int32_t i = 0; i < lattice.tokens; ++i) {
-    std::fill(start_of.begin() + lattice.first_segment(i), start_of.begin() + lattice.first_segment(i + 1), i);
-  }
   std::vector<std::int32_t> cells;
   for (std::int32_t t = 0; t < lattice.tokens; ++t) {
     for (std::int32_t y = 0; y < columns; ++y) {
@@ -275,7 +271,7 @@ std::shared_ptr<const Graph> SegmentStructure::graph(Unit unit) const {
       ends.push_back(builder.node());
       for (std::int64_t e = lattice.end_ptr[t]; e < lattice.end_ptr[t + 1]; ++e) {
         const std::int32_t s = lattice.by_end[e];
-        const std::int32_t i = start_of[static_cast<std::size_t>(s)];
+        const std::int32_t i = lattice.start_of(s);
         if (y == 0 && t > i) continue;
         cells.clear();
         lattice.each_row(s, i, [&](std::int32_t row) { cells.push_back(row * columns + y); });

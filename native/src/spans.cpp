@@ -44,7 +44,7 @@ class SpanSolver final : public Solver {
       for (std::size_t y = 0; y < columns_; ++y) {
         if (!(sums_[s][y] > 0)) continue;
         total += sums_[s][y];
-        lattice.each_row(s, sums_.start(s), [&](std::int32_t row) {
+        lattice.each_row(s, lattice.start_of(s), [&](std::int32_t row) {
           cells.push_back(row * static_cast<std::int32_t>(columns_) + static_cast<std::int32_t>(y));
         });
       }

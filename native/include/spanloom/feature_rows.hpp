@@ -70,6 +70,8 @@ class FeatureRows {
   void fill_segments(const Lattice& lattice, const Padded& sentence, Chunk& chunk) const;
   // Appends the row of the tokens from .. to, both included, which are the same where the site is not a segment.
   void append_row(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to, Chunk& chunk) const;
+  // The same without ending the row.
+  void append_plan(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to, Chunk& chunk) const;
   void append_joints(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to, Chunk& chunk) const;
 
   std::shared_ptr<const FeatureTable> table_;

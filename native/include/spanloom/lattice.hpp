@@ -28,11 +28,16 @@ std::vector<Segment> valid_spans(std::span<const std::int32_t> heads, std::size_
 //   first(i)      every segment that starts at i
 //   last(j - 1)   every segment that ends after token j - 1
 //   inside(t)     every segment that covers t; only if `inside`
-//   left(i, k)    every segment that starts at i and has more than k tokens, 1 <= k < left
-//   right(j, k)   every segment that ends before j and has more than k tokens, 1 <= k < right
+//   left(i, q)    the q-th shortest segment from i, q >= 1 counted from 0, and all that are longer
+//   right(j, q)   the q-th shortest segment that ends before j, and all that are longer
 //   span(i, j)    this segment alone
 //
-// Rows are numbered in this order, each kind by token, then k; spans by start, then end.
+// What the k-th token from the left brings, 1 <= k < left, is seen by the segments from i that are longer than k, so it
+// goes to the left row of the shortest of these; if only one is longer, to its span. With few candidates there are few
+// rows, however long they are. The same holds from the right.
+//
+// Rows are numbered in this order, each kind by token, then q; spans by start, then end. The longest segment of a token
+// has no left or right row, nor have those whose next shorter one has `left` (`right`) tokens already.
 struct SegmentLayout {
   std::uint32_t left = 1;
   std::uint32_t right = 1;
@@ -52,13 +57,23 @@ struct Lattice {
   const std::int32_t* ends = nullptr;       // by segment of the corpus
   const std::int64_t* end_ptr = nullptr;  // [tokens + 1]: by_end from end_ptr[t] on: the segments whose last token is t
   const std::int32_t* by_end = nullptr;   // segments of this sentence from 0, longest first
+  const std::int32_t* starts = nullptr;     // by segment of the corpus
   const std::int32_t* left_row = nullptr;   // [tokens + 1]: row of left(i, 1); the next entry ends them
   const std::int32_t* right_row = nullptr;  // [tokens + 1]: row of right(t + 1, 1)
 
   std::int32_t segments() const { return static_cast<std::int32_t>(start_ptr[tokens] - start_ptr[0]); }
   std::int32_t first_segment(std::int32_t i) const { return static_cast<std::int32_t>(start_ptr[i] - start_ptr[0]); }
   std::int32_t end_of(std::int32_t segment) const { return ends[start_ptr[0] + segment]; }
+  std::int32_t start_of(std::int32_t segment) const { return starts[start_ptr[0] + segment]; }
   std::int32_t longest_from(std::int32_t i) const { return ends[start_ptr[i + 1] - 1] - i; }
+  // How many segments start at token i, or end with it.
+  std::int32_t from(std::int32_t i) const { return static_cast<std::int32_t>(start_ptr[i + 1] - start_ptr[i]); }
+  std::int32_t to(std::int32_t t) const { return static_cast<std::int32_t>(end_ptr[t + 1] - end_ptr[t]); }
+  // The q-th shortest of them, from 0, and its length.
+  std::int32_t nth_from(std::int32_t i, std::int32_t q) const { return first_segment(i) + q; }
+  std::int32_t nth_to(std::int32_t t, std::int32_t q) const { return by_end[end_ptr[t + 1] - 1 - q]; }
+  std::int32_t length_from(std::int32_t i, std::int32_t q) const { return ends[start_ptr[i] + q] - i; }
+  std::int32_t length_to(std::int32_t t, std::int32_t q) const { return t + 1 - start_of(nth_to(t, q)); }
 
   std::int32_t first(std::int32_t i) const { return i; }
   std::int32_t last(std::int32_t t) const { return tokens + t; }
@@ -66,8 +81,8 @@ struct Lattice {
   std::int32_t span(std::int32_t segment) const { return right_row[tokens] + segment; }
   std::int32_t rows() const { return span(segments()); }
 
-  // The row of a part other than span at token i, or -1 if there is none: left(i, k) and right(i + 1, k) with k =
-  // index.
+  // The row that holds what a part other than span brings at token i, or -1 if no segment sees it; for left and right
+  // that is the index-th token from there.
   std::int32_t row(Part part, std::int32_t index, std::int32_t i) const {
     switch (part) {
       case Part::first:
@@ -76,10 +91,16 @@ struct Lattice {
         return last(i);
       case Part::inside:
         return inside(i);
-      case Part::left:
-        return left_row[i] + index - 1 < left_row[i + 1] ? left_row[i] + index - 1 : -1;
-      case Part::right:
-        return right_row[i] + index - 1 < right_row[i + 1] ? right_row[i] + index - 1 : -1;
+      case Part::left: {
+        std::int32_t q = 1;
+        while (q < from(i) && length_from(i, q) <= index) ++q;
+        return q == from(i) ? -1 : q + 1 == from(i) ? span(nth_from(i, q)) : left_row[i] + q - 1;
+      }
+      case Part::right: {
+        std::int32_t q = 1;
+        while (q < to(i) && length_to(i, q) <= index) ++q;
+        return q == to(i) ? -1 : q + 1 == to(i) ? span(nth_to(i, q)) : right_row[i] + q - 1;
+      }
       default:
         return -1;
     }
@@ -97,9 +118,14 @@ struct Lattice {
     if (layout.inside) {
       for (std::int32_t t = i; t < j; ++t) body(inside(t));
     }
-    const auto inner = [&](std::uint32_t indexed) { return std::min(static_cast<std::int32_t>(indexed), j - i) - 1; };
-    for (std::int32_t k = 0; k < inner(layout.left); ++k) body(left_row[i] + k);
-    for (std::int32_t k = 0; k < inner(layout.right); ++k) body(right_row[j - 1] + k);
+    const std::int32_t left = std::min(segment - first_segment(i), left_row[i + 1] - left_row[i]);
+    for (std::int32_t q = 0; q < left; ++q) body(left_row[i] + q);
+    if (right_row[j] > right_row[j - 1]) {
+      std::int32_t rank = 0;
+      while (nth_to(j - 1, rank) != segment) ++rank;
+      const std::int32_t right = std::min(rank, right_row[j] - right_row[j - 1]);
+      for (std::int32_t q = 0; q < right; ++q) body(right_row[j - 1] + q);
+    }
     body(span(segment));
   }
 };
@@ -151,7 +177,7 @@ class Lattices {
   // Per-token arrays have tokens + 1 entries a sentence: sentence s begins at token_ptr_[s] + s.
   std::vector<std::int64_t> start_ptr_, end_ptr_;
   std::vector<std::int32_t> left_row_, right_row_;
-  std::vector<std::int32_t> ends_, by_end_;  // by segment
+  std::vector<std::int32_t> starts_, ends_, by_end_;  // by segment
 };
 
 }  // namespace spanloom

@@ -16,7 +16,6 @@ class SegmentSums {
   // values of segment s with every column, padded to the stride
   double* operator[](std::int32_t segment) { return &values_[at(segment)]; }
   const double* operator[](std::int32_t segment) const { return &values_[at(segment)]; }
-  std::int32_t start(std::int32_t segment) const { return start_[static_cast<std::size_t>(segment)]; }
 
   // Sets the values of all segments to the sums of their rows; scores: [rows, stride].
   void add_up(const Lattice& lattice, const double* scores);
@@ -26,15 +25,12 @@ class SegmentSums {
 
  private:
   std::size_t at(std::int32_t row) const { return static_cast<std::size_t>(row) * stride_; }
-  static std::int32_t right_of(const Lattice& lattice, std::int32_t i, std::int32_t j);
-  void spread_token(const Lattice& lattice, std::int32_t i, std::int32_t t, double* expected) const;
   void add(const double* from, double* to) const {
     for (std::size_t y = 0; y < stride_; ++y) to[y] += from[y];
   }
 
   std::size_t stride_;
-  std::vector<double> values_, right_, running_;
-  std::vector<std::int32_t> start_;
+  std::vector<double> values_, running_;
 };
 
 }  // namespace spanloom
