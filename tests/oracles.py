@@ -82,7 +82,7 @@ def segment_rows(
 
 def _steps(lengths: Sequence[int]) -> list[tuple[int, int]]:
     """Every length but the first and the last, after the one before it."""
-    return list(zip(lengths, lengths[1:-1], strict=False))
+    return list(itertools.pairwise(lengths[:-1]))
 
 
 def segment_structures(

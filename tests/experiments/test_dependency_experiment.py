@@ -17,17 +17,32 @@ def test_the_lines_are_those_of_the_paper(tmp_path):
     assert gold == {"chain": 77.8, "semimarkov": 79.6, "dgm-s": 79.0, "dgm": 80.5}
 
 
+def test_every_corpus_has_all_models_with_both_kinds_of_trees():
+    """Chain and semi-Markov without dependency features see no tree, so they have one line there, not two."""
+    names = {run.name for run in EXPERIMENT.runs}
+    for corpus in ("uner", "gum", "gum4"):
+        conditions = [n.rpartition(": ") for n in names if n.startswith(f"{corpus},") and "trees" in n]
+        assert sum(model in ("chain", "semimarkov", "dgm-s", "dgm") for _, _, model in conditions) == 14
+
+
 def test_models_are_compared_with_the_semi_markov_one(tmp_path):
-    """By paired bootstrap on the same sentences; a line without its base is left out. Lengths are drawn."""
+    """By paired bootstrap on the same sentences; a line without its base is left out. Sections, lengths and times are
+    shown."""
     better, worse = [2, 2, 2] * 40, [2, 2, 1] * 40
     results = {
-        "uner: semimarkov": {"unit_counts": worse},
-        "uner: dgm": {"unit_counts": better},
+        "uner, x: semimarkov": {"unit_counts": worse, "sections": {"blog": 0.5}},
+        "uner, x: dgm": {"unit_counts": better, "sections": {"blog": 1.0}},
+        "uner, x: chain": {"unit_counts": worse, "sections": {"blog": 0.25}},
         "gum: dgm": {"unit_counts": better},
         "uner: valid spans": {"by_length": {"1": 1.0, "2": 3.0}, "sentences": {"1": 5, "2": 7}},
     }
+    results |= {f"uner, y: {model}": {"ms_per_iteration": 2.0} for model in ("chain", "semimarkov", "dgm-s", "dgm")}
     finish(results, tmp_path)
-    table = (tmp_path / "dependency-bootstrap.md").read_text(encoding="utf-8")
-    assert "| uner: dgm | +50.00 | +50.00 … +50.00 | 0.0000 |" in table
+    table = (tmp_path / "dependency-details.md").read_text(encoding="utf-8")
+    assert "| uner, x: dgm | semimarkov | +50.00 | +50.00 … +50.00 | 0.0000 | better |" in table
+    assert "| uner, x: chain | semimarkov | +0.00 | +0.00 … +0.00 |" in table
+    assert "| tie |" in table
+    assert "| uner, x: dgm | 100.0 |" in table
     assert "gum" not in table
-    assert "<svg" in (tmp_path / "dependency-lengths.svg").read_text(encoding="utf-8")
+    for name in ("lengths", "times"):
+        assert (tmp_path / f"dependency-{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""semimarkov, dgm and dgm-s through the Recognizer: learning, holding, keeping, what they refuse."""
+"""semimarkov, weak-semimarkov, dgm and dgm-s through the Recognizer: learning, holding, keeping, what they refuse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spanloom.corpus import valid_spans
 from spanloom.errors import CorpusError, EncodingError, ModelFileError, ParameterError
 from spanloom.models import MODELS
 
-NAMES = ["semimarkov", "dgm", "dgm-s"]
+NAMES = ["semimarkov", "weak-semimarkov", "dgm", "dgm-s"]
 FEATURES = ["bias", "first(word)[-1..0]", "last(word)[0..1]", "left(word, 1..2)", "right(word, 1..2)", "size", "word"]
 
 
@@ -58,7 +58,7 @@ def test_k_best_probabilities_equal_enumeration(model):
     probe = TRAIN[1]
     n, heads = len(probe), [int(h) for h in probe.columns["head"]]
     spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + 3) + 1)]
-    if model != "semimarkov":
+    if model.startswith("dgm"):
         spans = valid_spans(heads, longest=3, single=model == "dgm-s")
     (component,) = ner.model_.components
     shapes = ner.model_.shapes([probe], ner.extractor_.layout)
@@ -79,6 +79,14 @@ def test_k_best_probabilities_equal_enumeration(model):
     expected = sorted((math.exp(score - total) for score, _ in listed), reverse=True)
     np.testing.assert_allclose([p for p, _ in found], expected, rtol=1e-4)
     assert found[0][1] == sorted(ner.predict(probe).mentions)
+
+
+def test_the_weak_field_is_the_semi_markov_field():
+    """No feature joins the type before a segment with its length, so both learn the same weights, to the bit."""
+    settings = {"features": FEATURES, "l2": 0.1, "longest": 4}
+    one, other = (Recognizer(model, **settings).fit(TRAIN).weights_[0] for model in ("semimarkov", "weak-semimarkov"))
+    assert one.features.tobytes() == other.features.tobytes()
+    assert one.globals.tobytes() == other.globals.tobytes()
 
 
 @pytest.mark.parametrize("model", NAMES)

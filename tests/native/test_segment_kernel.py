@@ -150,6 +150,18 @@ def test_segments_of_one_token_are_a_chain_of_labels(n, width, seed):
     np.testing.assert_allclose(expected[-(width**2) :], chain_expected[-(width**2) :], atol=1e-10)
 
 
+@settings(max_examples=50, deadline=None)
+@given(cases())
+def test_the_graph_is_that_of_the_weak_model(case):
+    """Muis & Lu (2016): T edges into each choice of a type (none before the first), and one edge for each length and
+    type, where only single words may be outside; T edges end it."""
+    n, spans, _, native, _, transitions = case
+    width = len(transitions)
+    types = (n - 1) * width**2 + width if n else 0
+    lengths = sum(width if e - s == 1 else width - 1 for s, e in spans)
+    assert SegmentStructure(width, native).graph(native.rows).edges == types + lengths + (width if n else 1)
+
+
 @settings(max_examples=30, deadline=None)
 @given(cases())
 def test_type_and_length_chosen_apart_equal_them_chosen_together(case):

@@ -15,6 +15,7 @@ BaseName = Literal[
     "state",
     "hypergraph",
     "semimarkov",
+    "weak-semimarkov",
     "dgm",
     "dgm-s",
     "spans",

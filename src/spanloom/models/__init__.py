@@ -11,6 +11,7 @@ from spanloom.models.multilabel import Multilabel
 from spanloom.models.semimarkov import SemiMarkov
 from spanloom.models.spans import NestedGuided, Spans
 from spanloom.models.state import State
+from spanloom.models.weak import WeakSemiMarkov
 
 MODELS: dict[str, type[Model]] = {
     model.name: model
@@ -22,6 +23,7 @@ MODELS: dict[str, type[Model]] = {
         State,
         Hypergraph,
         SemiMarkov,
+        WeakSemiMarkov,
         DependencyGuided,
         SingleArc,
         Spans,
@@ -49,4 +51,5 @@ __all__ = [
     "Spans",
     "Standalone",
     "State",
+    "WeakSemiMarkov",
 ]

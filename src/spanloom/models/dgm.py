@@ -18,21 +18,13 @@ from spanloom._native import Lattices
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.trees import arcs_to_right, heads_of, is_single_arc, is_valid_span
-from spanloom.models.base import Shapes
+from spanloom.models.segments import Layout, SegmentModel
 from spanloom.models.semimarkov import SemiMarkov
 
 
-class DependencyGuided(SemiMarkov):
-    """The valid spans of up to a number of tokens.
+class Guided(SegmentModel):
+    """The candidates of any model of segments, restricted by the sentence's tree; ``single``: to single arcs."""
 
-    Parameters
-    ----------
-    longest
-        L, the number of tokens that a mention may have. None: as many as the longest training mention.
-    """
-
-    name = "dgm"
-    holds = "contiguous mentions that do not overlap and are valid spans of the dependency tree"
     single = False
 
     def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
@@ -49,17 +41,22 @@ class DependencyGuided(SemiMarkov):
         )
         return sorted(found)
 
-    def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
-        lengths = [len(s) for s in sentences]
+    def lattices(self, sentences: Sequence[Sentence], layout: Layout) -> Lattices:
+        lengths = np.array([len(s) for s in sentences], np.int64)
         heads = [heads_of(s, number) for number, s in enumerate(sentences)]
         flat = np.concatenate(heads) if heads else np.zeros(0, np.int32)
-        return Shapes(
-            lengths, Lattices.guided(np.asarray(lengths, np.int64), flat, self.longest or 1, self.single, layout)
-        )
+        return Lattices.guided(lengths, flat, self.longest or 1, self.single, layout)
+
+
+class DependencyGuided(Guided, SemiMarkov):
+    """Segmentations into valid spans of up to a number of tokens."""
+
+    name = "dgm"
+    holds = "contiguous mentions that do not overlap and are valid spans of the dependency tree"
 
 
 class SingleArc(DependencyGuided):
-    """Single words and the spans of single arcs, up to a number of tokens."""
+    """Segmentations into single words and the spans of single arcs, up to a number of tokens."""
 
     name = "dgm-s"
     holds = "contiguous mentions that do not overlap and are one word or one arc of the dependency tree"

@@ -15,36 +15,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Lattices, SpanStructure
+from spanloom._native import SpanStructure
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Shapes
-from spanloom.models.dgm import DependencyGuided
-from spanloom.models.semimarkov import SemiMarkov, all_segments, lattices_of
+from spanloom.models.base import Cells, Shapes
+from spanloom.models.dgm import Guided
+from spanloom.models.segments import LatticeComponent, SegmentModel, all_segments, lattices_of
 
 
-class SpanComponent(Component):
+class SpanComponent(LatticeComponent):
     """A decision for every candidate and type."""
 
-    def __init__(self, types: Sequence[str]) -> None:
-        self.columns = tuple(types)
-        self.types = frozenset(types)
-        self._index = {name: column for column, name in enumerate(self.columns)}
-        self._structure = SpanStructure(len(self.columns), all_segments([], 1, (1, 1, False)))
-
-    @property
-    def structure(self) -> SpanStructure:
-        return self._structure
-
-    def structure_for(self, shapes: Shapes) -> SpanStructure:
-        return SpanStructure(len(self.columns), lattices_of(shapes))
-
-    def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
-        """Encode one sentence by the lattice of all segments, each with the rows that every segment has."""
-        return self._encode(mentions, all_segments([n], max(n, 1), (1, 1, False)), 0)
-
-    def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
-        lattices = lattices_of(shapes)
-        return [self._encode(mentions, lattices, number) for number, mentions in enumerate(gold)]
+    kind = SpanStructure
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         """Undo ``encode``."""
@@ -64,25 +45,14 @@ class SpanComponent(Component):
             )
         return found
 
-    def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
-        bounds = np.array([(m.start, m.end, self._index[m.label]) for m in mentions], np.int32).reshape(-1, 3)
-        starts, ends, columns = np.ascontiguousarray(bounds.T)
-        return lattices.encode_set(number, starts, ends, columns, len(self.columns))
 
-
-class Spans(SemiMarkov):
-    """All segments of up to a number of tokens, each for itself.
-
-    Parameters
-    ----------
-    longest
-        L, the number of tokens that a mention may have. None: as many as the longest training mention.
-    """
+class Spans(SegmentModel):
+    """All segments of up to a number of tokens, each for itself."""
 
     name = "spans"
     holds = "contiguous mentions up to the longest segment, whatever their overlaps"
 
-    def component(self, types: Sequence[str]) -> Component:
+    def component(self, types: Sequence[str]) -> LatticeComponent:
         return SpanComponent(types)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
@@ -93,7 +63,7 @@ class Spans(SemiMarkov):
         return [m for m in mentions if not m.discontinuous], [m for m in mentions if m.discontinuous]
 
 
-class NestedGuided(Spans, DependencyGuided):
+class NestedGuided(Guided, Spans):
     """The valid spans of the dependency tree of up to a number of tokens, each for itself."""
 
     name = "dgm-nested"

@@ -1,0 +1,138 @@
+"""What all models of segments share: candidates up to a length, their rows and types, the way through a file.
+
+A candidate is a segment of a sentence; its features are those of the rows that it reads (``Lattices``). A model says
+which segments are candidates (``lattices``), its component which of them go together.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from spanloom._native import Lattices, SegmentStructure, SpanStructure
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention
+from spanloom.errors import ModelFileError
+from spanloom.models.base import Cells, Component, Model, Shapes
+from spanloom.parameters import check_count
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Layout = tuple[int, int, bool]
+
+
+class LatticeComponent(Component):
+    """Candidates with a column each.
+
+    ``kind`` is the native structure, ``outside`` the columns that come before those of the types.
+    """
+
+    kind: ClassVar[type[SegmentStructure] | type[SpanStructure]]
+    outside: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, types: Sequence[str]) -> None:
+        self.columns = (*self.outside, *types)
+        self.types = frozenset(types)
+        self._index = {name: column for column, name in enumerate(self.columns)}
+        self._structure = self.kind(len(self.columns), all_segments([], 1, (1, 1, False)))
+
+    @property
+    def structure(self) -> SegmentStructure | SpanStructure:
+        return self._structure
+
+    def structure_for(self, shapes: Shapes) -> SegmentStructure | SpanStructure:
+        return self.kind(len(self.columns), lattices_of(shapes))
+
+    def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
+        """Encode one sentence by the lattice of all segments, each with the rows that every segment has."""
+        return self._encode(mentions, all_segments([n], max(n, 1), (1, 1, False)), 0)
+
+    def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
+        lattices = lattices_of(shapes)
+        return [self._encode(mentions, lattices, number) for number, mentions in enumerate(gold)]
+
+    def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
+        ordered = sorted(mentions, key=lambda m: m.start)
+        bounds = np.array([(m.start, m.end, self._index[m.label]) for m in ordered], np.int32).reshape(-1, 3)
+        starts, ends, columns = np.ascontiguousarray(bounds.T)
+        encode = lattices.encode if self.kind is SegmentStructure else lattices.encode_set
+        return encode(number, starts, ends, columns, len(self.columns))
+
+
+class SegmentModel(Model):
+    """A model whose candidates are segments of up to a number of tokens.
+
+    Parameters
+    ----------
+    longest
+        L, the number of tokens that a mention may have. None: as many as the longest training mention.
+    """
+
+    sites = "segments"
+
+    def __init__(self, longest: int | None = None) -> None:
+        if longest is not None:
+            check_count("longest", longest)
+        self.longest = longest
+
+    @abstractmethod
+    def component(self, types: Sequence[str]) -> LatticeComponent:
+        """Make the component for these types."""
+
+    def lattices(self, sentences: Sequence[Sentence], layout: Layout) -> Lattices:
+        """Return the candidates of sentences: all segments that are not too long, unless a model has fewer."""
+        return all_segments([len(s) for s in sentences], self.longest or 1, layout)
+
+    def shapes(self, sentences: Sequence[Sentence], layout: Layout) -> Shapes:
+        return Shapes([len(s) for s in sentences], self.lattices(sentences, layout))
+
+    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
+        counts: dict[str, int] = {}
+        longest = 1
+        for mentions, _ in sentences:
+            for mention in mentions:
+                counts[mention.label] = counts.get(mention.label, 0) + 1
+                longest = max(longest, len(mention))
+        if self.longest is None:
+            self.longest = longest
+        self.components = [self.component(sorted(counts, key=lambda label: (-counts[label], label)))]
+
+    def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
+        limit = self.longest
+        if limit is None:
+            return []
+        return [
+            (i, f"has {len(m)} tokens, more than longest={limit}")
+            for i, m in enumerate(mentions)
+            if not m.discontinuous and len(m) > limit
+        ]
+
+    def header(self) -> dict[str, Any]:
+        (component,) = self.components
+        # A column for what is outside comes first, if there is one.
+        return {"longest": self.longest, "types": list(component.columns[-len(component.types) :])}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Self:
+        try:
+            model = cls(int(header["longest"]))
+            model.components = [model.component([str(name) for name in header["types"]])]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the types of the {cls.name} model are damaged: {error}") from None
+        return model
+
+
+def all_segments(lengths: Sequence[int], longest: int, layout: Layout) -> Lattices:
+    """Return the lattices of sentences with all segments of up to ``longest`` tokens."""
+    return Lattices.up_to(np.asarray(lengths, np.int64), longest, layout)
+
+
+def lattices_of(shapes: Shapes) -> Lattices:
+    """Return the lattices of shapes that a segment model made."""
+    if shapes.lattices is None:
+        raise ValueError("segments need lattices; get the shapes from Model.shapes")
+    return shapes.lattices
