@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -139,8 +141,14 @@ def test_commands_train_and_parse(tmp_path):
     write(read_like(TREES), str(tmp_path / "trees.conllu"))
     run = CliRunner()
     arguments = ["parser", "train", str(tmp_path / "trees.conllu"), "-o", str(tmp_path / "p.udpipe"), "--no-tagger"]
-    done = run.invoke(app, [*arguments, "--iterations", "8", "--test", str(tmp_path / "trees.conllu"), "--json"])
+    knifed = ["--jackknife", str(tmp_path / "knifed.conllu"), "--folds", "2"]
+    done = run.invoke(app, [*arguments, *knifed, "--iterations", "8", "--test", arguments[2], "--json"])
     assert done.exit_code == 0, done.output
+    result = json.loads(done.output)
+    (again,) = read(str(tmp_path / "knifed.conllu"))
+    assert [s.tokens for s in again.sentences] == [s.tokens for s in TREES]
+    score = attachment(TREES, again.sentences)
+    assert (result["jackknifed_uas"], result["jackknifed_las"]) == (score.uas, score.las)
     assert '"sentences": 16' in done.output
     assert '"uas": ' in done.output
     files = [str(tmp_path / "trees.conllu"), str(tmp_path / "new.conllu")]

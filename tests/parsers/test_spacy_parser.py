@@ -22,7 +22,7 @@ def pipeline(tmp_path_factory):
     from spacy.training import Example
 
     nlp = spacy.blank("en")
-    nlp.add_pipe("parser")
+    nlp.add_pipe("parser", config={"min_action_freq": 1})
     gold = {"heads": [1, 2, 2], "deps": ["det", "nsubj", "ROOT"]}
     examples = [Example.from_dict(Doc(nlp.vocab, words=words), gold) for words in WORDS]
     optimizer = nlp.initialize(lambda: examples)

@@ -57,7 +57,7 @@ struct Lattice {
   const std::int32_t* ends = nullptr;       // by segment of the corpus
   const std::int64_t* end_ptr = nullptr;  // [tokens + 1]: by_end from end_ptr[t] on: the segments whose last token is t
   const std::int32_t* by_end = nullptr;   // segments of this sentence from 0, longest first
-  const std::int32_t* starts = nullptr;     // by segment of the corpus
+  const std::int32_t* starts = nullptr;   // by segment of the corpus
   const std::int32_t* left_row = nullptr;   // [tokens + 1]: row of left(i, 1); the next entry ends them
   const std::int32_t* right_row = nullptr;  // [tokens + 1]: row of right(t + 1, 1)
 

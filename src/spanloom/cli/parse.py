@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spanloom.corpus import Document, Sentence
-    from spanloom.parsers import Parser
+    from spanloom.parsers import Attachment, Parser
 
 parser_app = typer.Typer(name="parser", help="Learn dependency parsers.", no_args_is_help=True)
 
@@ -62,23 +63,51 @@ def train_parser(
     test: Annotated[str | None, typer.Option(metavar="REF", help="Corpus with trees to measure it on.")] = None,
     iterations: Annotated[int, typer.Option(help="Passes over the corpus.")] = 10,
     tagger: Annotated[bool, typer.Option(help="Also learn to tag, for text without parts of speech.")] = True,
+    jackknife: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="Also write the corpus with trees by parsers that have not seen them."),
+    ] = None,
+    folds: Annotated[int, typer.Option(help="Into how many parts --jackknife deals the corpus.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn a UDPipe parser from a corpus with trees.
+
+    A recogniser that is to work with this parser must learn from its trees, not from gold ones, nor from those that it
+    gives to its own training text, which are too good: --jackknife writes the corpus with trees for that.
 
     [bold]Example:[/bold] spanloom parser train train.conllu --test dev.conllu -o english.udpipe
     """
     from spanloom.corpus import read
     from spanloom.parsers import attachment, train_udpipe, with_trees
 
-    sentences = _sentences(read(corpus))
+    docs = list(read(corpus))
+    sentences = _sentences(docs)
     engine = train_udpipe(sentences, output, tagger=tagger, iterations=iterations)
     result: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
     if test is not None:
         gold = _sentences(read(test))
         score = attachment(gold, with_trees(gold, engine, again=True))
         result |= {"uas": score.uas, "las": score.las}
+    if jackknife is not None:
+        score = _jackknifed(docs, jackknife, folds, {"tagger": tagger, "iterations": iterations})
+        result |= {"jackknifed_uas": score.uas, "jackknifed_las": score.las}
     _tell(result, str(output), as_json)
+
+
+def _jackknifed(docs: Sequence[Document], target: str, folds: int, options: dict[str, Any]) -> Attachment:
+    """Write documents with trees by parsers that have not seen them; return their scores."""
+    import tempfile
+
+    from spanloom.corpus import write
+    from spanloom.parsers import attachment, jackknife, train_udpipe
+
+    gold = _sentences(docs)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fold.udpipe"
+        parsed = jackknife(gold, lambda others: train_udpipe(others, path, **options), folds=folds)
+    rest = iter(parsed)
+    write([replace(doc, sentences=[next(rest) for _ in doc.sentences]) for doc in docs], target)
+    return attachment(gold, parsed)
 
 
 def _planted(doc: Document, engine: Parser, again: bool, cache: Path | None) -> Document:
@@ -100,5 +129,7 @@ def _tell(result: dict[str, Any], target: str, as_json: bool) -> None:
     console.print(
         f"{target}: " + ", ".join(f"{v:,} {k}" for k, v in result.items() if isinstance(v, int)), markup=False
     )
-    if "uas" in result:
-        console.print(f"attachment: {100 * result['uas']:.2f} % unlabelled, {100 * result['las']:.2f} % labelled")
+    for kind, prefix in (("attachment", ""), ("attachment by jackknifing", "jackknifed_")):
+        if f"{prefix}uas" in result:
+            uas, las = (100 * result[f"{prefix}{name}"] for name in ("uas", "las"))
+            console.print(f"{kind}: {uas:.2f} % unlabelled, {las:.2f} % labelled")
