@@ -14,21 +14,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 import spanloom
 from spanloom import penalty
-from spanloom._native import Decoder
 from spanloom.columns import Annotator, annotator, restore, with_document_columns
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
+from spanloom.engines import ComponentEngine, Engine, Plan, below, engine_of
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet, read_resource
-from spanloom.learning import Iteration, Listener, Settings, Weights, compress
-from spanloom.models import MODELS, Model, Multilabel, Standalone
+from spanloom.learning import Iteration, Listener, Settings, Weights
+from spanloom.models import MODELS, Model, Multilabel
 from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.parsers import Parser, make_parser, with_trees
@@ -37,7 +36,7 @@ from spanloom.repairs import REPAIRS, repair
 from spanloom.schemes.flat import CHOICES, overlapping
 from spanloom.storage import load_arrays, save_arrays
 from spanloom.taken import KINDS, check_taken, model_settings, own_settings
-from spanloom.training import Dev, Held, Interrupted, decode_all, hold, train_component, train_standalone
+from spanloom.training import Interrupted, hold
 
 Input = str | Sentence | Document
 BATCH = 1024
@@ -275,73 +274,32 @@ class Recognizer:
         settings = Settings(
             self.l1, self.l2, self.max_iter or model.iterations, self.tol, threads=self.threads, support=self.support
         )
+        engine = engine_of(model)
         held = hold(model, sentences, self.overlap)
         if not any(held.mentions):
             raise CorpusError(
                 f"there is nothing to learn: none of the {len(sentences)} training sentences has a mention"
             )
         lengths = [len(s) for s in sentences]
-        if isinstance(model, Reduction):
-            kept, gone = model.narrow(held.mentions, lengths)
-            held = Held(kept, held.lost + gone, held.misread)
+        held = engine.narrow(held, lengths)
         model.learn(list(zip(held.mentions, lengths, strict=True)))
         dev_sentences: list[Sentence] | None = None
         if dev is not None:
             watched = list(dev)
             dev_sentences = self._with_trees(annotate(self._learned(_sentences(watched)), annotators))
             dev_sentences = with_document_columns(dev_sentences, _sizes(watched), columns)
-        weights: list[Weights] = []
-        history: list[Iteration] = []
+        plan = Plan(
+            model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
+            settings,
+            self.seed,
+            self.patience,
+            listener,
+        )
         interrupted: Interrupted | None = None
-        common: dict[str, Any] = {
-            "algorithm": model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
-            "settings": settings,
-            "seed": self.seed,
-            "patience": self.patience,
-            "listener": listener,
-        }
-        if isinstance(model, Reduction):
-            history = model.train(sentences, held.mentions, dev=dev_sentences, listener=listener)
-            extractor = _no_features(model, feature_set)
-        elif isinstance(model, Standalone):
-            try:
-                history = train_standalone(model, sentences, held.mentions, feature_set, dev=dev_sentences, **common)
-            except Interrupted as stop:
-                interrupted, history = stop, stop.history
-            extractor = model.extractor
-        else:
-            extractor = FeatureExtractor(feature_set, model.sites)
-            shapes = model.shapes(sentences, extractor.layout)
-            rows = extractor.fit(sentences, self.threads, shapes.lattices)
-            watch = None
-            if dev_sentences is not None:
-                dev_shapes = model.shapes(dev_sentences, extractor.layout)
-                watch = Dev(
-                    extractor.transform(dev_sentences, self.threads, dev_shapes.lattices),
-                    [s.mentions for s in dev_sentences],
-                    dev_shapes,
-                )
-            compressed = None if common["algorithm"] == "perceptron" else compress(rows, settings)
-            for number, component in enumerate(model.components):
-                try:
-                    learned, records = train_component(
-                        component,
-                        rows,
-                        held.mentions,
-                        shapes,
-                        number=number,
-                        dev=watch,
-                        compressed=compressed,
-                        **common,
-                    )
-                except Interrupted as stop:
-                    interrupted, learned, records = stop, stop.learned, stop.history
-                weights.append(learned)
-                history.extend(records)
-                if interrupted is not None:
-                    # What was not reached has learned nothing, and finds nothing.
-                    weights.extend(Weights.zeros(extractor.size, c.structure) for c in model.components[number + 1 :])
-                    break
+        try:
+            history = engine.train(sentences, held.mentions, feature_set, plan, dev_sentences)
+        except Interrupted as stop:
+            interrupted, history = stop, stop.history
         training = {
             "sentences": len(sentences),
             "tokens": sum(lengths),
@@ -356,15 +314,15 @@ class Recognizer:
             "spanloom": spanloom.__version__,
             "python": platform.python_version(),
         }
-        self._install(model, *_prune(extractor, weights), training, annotators)
+        self._install(engine, training, annotators)
         self.history_ = history
         self.ceiling_ = held.ceiling
         self.lost_ = held.lost + held.misread
-        if isinstance(self.mention_penalty, str):
-            if interrupted is None and dev_sentences is not None and not isinstance(model, Reduction):
+        if engine.penalised:  # the parts of a reduction have it
+            if not isinstance(self.mention_penalty, str):
+                self.set_mention_penalty(self.mention_penalty)
+            elif interrupted is None and dev_sentences is not None:
                 self._tune(dev_sentences, by_label=self.mention_penalty == "auto-by-label")
-        elif not isinstance(model, Reduction):  # whose parts have it
-            self.set_mention_penalty(self.mention_penalty)
         if interrupted is not None:
             raise interrupted
         return self
@@ -387,18 +345,7 @@ class Recognizer:
         return self._tune(self._ready(self._learned(_sentences(items)), _sizes(items)), by_label=by_label)
 
     def _tune(self, sentences: Sequence[Sentence], *, by_label: bool) -> Curve:
-        model = self._fitted()
-        if isinstance(model, Standalone | Reduction):
-            raise ParameterError(f"the model {model.name!r} takes no mention penalty")
-        if by_label and any(len(c.types) > 1 for c in model.components):
-            raise ParameterError(
-                f"labels share a component in the model {model.name!r}: their penalties cannot be chosen apart; "
-                'use mention_penalty="auto"'
-            )
-        shapes = model.shapes(sentences, self.extractor_.layout)
-        rows = self.extractor_.transform(sentences, self.threads, shapes.lattices)
-        gold = [s.mentions for s in sentences]
-        curves = penalty.sweep(model.components, self._decoder, rows, gold, shapes, self.threads or 0)
+        curves = self._fitted().tune_penalty(sentences, self.threads, by_label=by_label)
         curve = penalty.choose_one(curves)
         self.set_mention_penalty(penalty.choose_each(curves) if by_label else curve.best)
         self.penalty_curve_ = curve
@@ -407,20 +354,32 @@ class Recognizer:
 
     def set_mention_penalty(self, value: float | Mapping[str, float]) -> Recognizer:
         """Use a mention penalty from now on: one number, or one for each label."""
-        model = self._fitted()
+        engine = self._fitted()
         penalty.check_penalty(value)
         chosen = penalty.by_label(value, self.labels_)
-        if chosen and isinstance(model, Standalone | Reduction):
-            raise ParameterError(f"the model {model.name!r} takes no mention penalty")
-        penalty.apply_penalty(model.components, self._decoder, chosen)
+        engine.set_penalty(chosen)
         self.mention_penalty_ = chosen
         return self
 
     @property
+    def model_(self) -> Model:
+        """The model that was trained."""
+        return self._fitted().model
+
+    @property
+    def extractor_(self) -> FeatureExtractor:
+        """The features that were learned."""
+        return self._fitted().extractor
+
+    @property
+    def weights_(self) -> Sequence[Weights]:
+        """The weights of each component of the model."""
+        return self._fitted().weights
+
+    @property
     def parts_(self) -> list[Recognizer]:
         """The recognisers that it is made of: itself alone, unless its model is a reduction."""
-        model = self._fitted()
-        return model.recognizers if isinstance(model, Reduction) else [self]
+        return self._fitted().recognizers(self)
 
     # Finding
 
@@ -460,29 +419,15 @@ class Recognizer:
 
         Only for models with one component; different structures that read as the same set are added up.
         """
-        model = self._fitted()
+        engine = self._fitted()
         check_count("k", k)
-        if len(model.components) != 1:
+        if not isinstance(engine, ComponentEngine) or len(engine.model.components) != 1:
             raise ParameterError(
-                f"the model {model.name!r} does not have one distribution over mention sets; "
+                f"the model {engine.model.name!r} does not have one distribution over mention sets; "
                 "k_best takes models with one component"
             )
-        component, weights = model.components[0], self.weights_[0]
         (sentence,) = self._ready([sentence], [1])
-        shapes = model.shapes([sentence], self.extractor_.layout)
-        rows = self.extractor_.transform([sentence], self.threads, shapes.lattices)
-        scores = np.concatenate([self._decoder.scores(rows, 1), weights.globals])
-        graph = component.structure_for(shapes).graph(rows.rows)
-        log_z = graph.log_partition(scores)
-        site_cells = rows.rows * len(component.columns)
-        sets: dict[tuple[Mention, ...], float] = {}
-        for score, edges in graph.k_best(scores, k):
-            cells = graph.cells_of(edges)
-            sites = np.sort(cells[cells < site_cells])
-            (found,) = component.decode_all(sites, np.array([0, len(sites)], np.int64), shapes)
-            key = tuple(sorted(found))
-            sets[key] = sets.get(key, 0.0) + float(np.exp(score - log_z))
-        return sorted(((prob, list(key)) for key, prob in sets.items()), key=lambda pair: -pair[0])
+        return engine.k_best(sentence, k, self.threads)
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
@@ -497,7 +442,7 @@ class Recognizer:
 
         Only for models that score mentions one by one, which ``multilabel`` does.
         """
-        model = self._fitted()
+        model = self._fitted().model
         if not isinstance(model, Multilabel):
             raise ParameterError(f"the model {model.name!r} has no threshold; multilabel has one")
         model.set_threshold(threshold)
@@ -511,21 +456,16 @@ class Recognizer:
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """Return what a file holds: arrays by name, and JSON."""
-        model = self._fitted()
-        arrays, feature_header = self.extractor_.state()
-        stored = {f"features.{name}": array for name, array in arrays.items()}
-        if isinstance(model, Standalone | Reduction):
-            stored |= {f"model.{name}": array for name, array in model.arrays().items()}
-        for i, weights in enumerate(self.weights_):
-            stored[f"component.{i}.features"] = weights.features
-            stored[f"component.{i}.globals"] = weights.globals
+        engine = self._fitted()
+        arrays, feature_header = engine.extractor.state()
+        stored = {f"features.{name}": array for name, array in arrays.items()} | engine.arrays()
         annotators = []
         for i, one in enumerate(self.annotators_):
             made, state = one.state()
             stored |= {f"annotator.{i}.{name}": array for name, array in made.items()}
             annotators.append({"kind": one.kind, "state": state})
         header = {
-            "model": {"name": model.name, **model.header()},
+            "model": {"name": engine.model.name, **engine.model.header()},
             "features": feature_header,
             "settings": {name: value for name, value in self.get_params().items() if name not in _NOT_STORED},
             "own_tokenizer": self.tokenizer is not None or self.splitter is not None,
@@ -576,20 +516,13 @@ class Recognizer:
             known: dict[str, type[Model]] = {**KINDS, Tagger.name: Tagger}
             if name not in known:
                 raise ModelFileError(f"the model is a {name!r}, which this version of spanloom does not have")
-            model = known[name].from_header(header["model"])
-            extractor = FeatureExtractor.from_state(_below(arrays, "features."), header["features"])
+            engine = engine_of(known[name].from_header(header["model"]))
+            extractor = FeatureExtractor.from_state(below(arrays, "features."), header["features"])
+            engine.restore(extractor, arrays, header["model"], threads)
             settings = {k: v for k, v in header["settings"].items() if k in cls._parameter_names()}
             settings["repairs"] = tuple(settings.get("repairs", ()))
-            weights = [
-                Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"])
-                for i in range(len(model.components))
-            ]
-            if isinstance(model, Standalone):
-                model.restore(extractor, _below(arrays, "model."))
-            elif isinstance(model, Reduction):
-                model.restore(header["model"], _below(arrays, "model."), threads)
             annotators = [
-                restore(_below(arrays, f"annotator.{i}."), one) for i, one in enumerate(header.get("annotators", ()))
+                restore(below(arrays, f"annotator.{i}."), one) for i, one in enumerate(header.get("annotators", ()))
             ]
             training = dict(header["training"])
             needs_tokenizer = bool(header["own_tokenizer"])
@@ -606,10 +539,10 @@ class Recognizer:
             splitter=splitter,
         )
         try:
-            ner._install(model, extractor, weights, training, annotators)
+            ner._install(engine, training, annotators)
             ner.set_mention_penalty(mention_penalty)
         except ValueError as error:
-            raise ModelFileError(f"the weights do not fit the model: {error}") from None
+            raise ModelFileError(f"the mention penalty does not fit the model: {error}") from None
         ner._needs_tokenizer = needs_tokenizer
         return ner
 
@@ -626,7 +559,7 @@ class Recognizer:
             if name not in names:
                 raise ParameterError(f"Recognizer has no parameter {name!r}; it has {', '.join(names)}")
             setattr(self, name, value)
-            if hasattr(self, "model_") and not isinstance(value, str):
+            if hasattr(self, "_engine") and not isinstance(value, str):
                 if name == "mention_penalty":
                     self.set_mention_penalty(value)
                 elif name == "threshold":
@@ -750,38 +683,18 @@ class Recognizer:
             return replace(features, resources={**features.resources, **tables})
         return FeatureSet.named(self.features, tables)
 
-    def _install(
-        self,
-        model: Model,
-        extractor: FeatureExtractor,
-        weights: list[Weights],
-        training: dict[str, Any],
-        annotators: Sequence[Annotator] = (),
-    ) -> None:
-        for component, one in zip(model.components, weights, strict=True):
-            shape = (extractor.size, len(component.columns))
-            if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
-                raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
-        self._decoder = Decoder.joined(
-            [
-                (component.structure, one.features.ravel(), one.globals)
-                for component, one in zip(model.components, weights, strict=True)
-            ]
-        )
-        self.model_ = model
-        self.extractor_ = extractor
-        self.weights_ = weights
+    def _install(self, engine: Engine, training: dict[str, Any], annotators: Sequence[Annotator] = ()) -> None:
+        self._engine = engine
         self.training_ = training
         self.annotators_ = list(annotators)
-        parts = [model] if isinstance(model, Standalone | Reduction) else model.components
-        self.labels_ = tuple(sorted(frozenset().union(*(part.types for part in parts))))
+        self.labels_ = tuple(sorted(engine.labels))
         self.mention_penalty_ = {}
         self.penalty_curve_ = None
         self._needs_tokenizer = False
 
-    def _fitted(self) -> Model:
+    def _fitted(self) -> Engine:
         try:
-            return self.model_
+            return self._engine
         except AttributeError:
             raise NotFittedError(
                 "this Recognizer has learned nothing yet; call fit, or Recognizer.load a model"
@@ -807,19 +720,10 @@ class Recognizer:
     def _ready(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[Sentence]:
         """The sentences of documents of these sizes with everything that the model looks at."""
         done = self._with_trees(annotate(sentences, self.annotators_))
-        return with_document_columns(done, sizes, self.extractor_.features.columns())
+        return with_document_columns(done, sizes, self._fitted().extractor.features.columns())
 
     def _tag(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[list[Mention]]:
-        model, threads = self._fitted(), self.threads or 0
-        sentences = self._ready(sentences, sizes)
-        if isinstance(model, Standalone):
-            return model.find(sentences, threads)
-        if isinstance(model, Reduction):
-            return model.find(sentences)
-        shapes = model.shapes(sentences, self.extractor_.layout)
-        rows = self.extractor_.transform(sentences, self.threads, shapes.lattices)
-        found = decode_all(model.components, self._decoder, rows, shapes, threads)
-        return found[0] if len(found) == 1 else [model.unite(parts) for parts in zip(*found, strict=True)]
+        return self._fitted().find(self._ready(sentences, sizes), self.threads)
 
 
 _NOT_STORED = frozenset({"features", "clusters", "annotators", "threads", "parser", "tokenizer", "splitter"})
@@ -831,20 +735,6 @@ def annotate(sentences: Sequence[Sentence], annotators: Sequence[Annotator]) -> 
     for one in annotators:
         done = one.annotate(done)
     return done
-
-
-def _no_features(model: Reduction, features: FeatureSet) -> FeatureExtractor:
-    """An extractor for a model whose parts have all the features."""
-    for part in model.parts:
-        if isinstance(part, Recognizer):
-            return part.extractor_.keep(np.zeros(0, np.uint32))
-    extractor = FeatureExtractor(features)
-    extractor.fit([])
-    return extractor
-
-
-def _below(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, npt.NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _sizes(items: Sequence[Sentence | Document]) -> list[int]:
@@ -864,17 +754,6 @@ def _sentences(corpus: Iterable[Sentence | Document]) -> list[Sentence]:
                 f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
             )
     return sentences
-
-
-def _prune(extractor: FeatureExtractor, weights: list[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
-    """Drop the features that no component uses; with an L1 penalty that is most of them."""
-    used = np.zeros(extractor.size, np.bool_)
-    for one in weights:
-        used |= one.features.any(axis=1)
-    if not weights or used.all():
-        return extractor, weights
-    smaller = [Weights(np.ascontiguousarray(one.features[used]), one.globals) for one in weights]
-    return extractor.keep(np.flatnonzero(used)), smaller
 
 
 def _last_of_each(history: Sequence[Iteration]) -> list[Iteration]:

@@ -11,6 +11,7 @@ import pytest
 from spanloom import Recognizer, read
 from spanloom._native import CompressedRows, Lbfgs, Likelihood
 from spanloom.corpus import Mention, Sentence
+from spanloom.engines import ComponentEngine
 from spanloom.errors import ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning.tying import shortest
@@ -119,11 +120,13 @@ def test_a_trained_model_is_one_of_its_main_representation(
     loaded = Recognizer.load(tmp_path / "many.loom")
     assert loaded.scheme == "BIES+"
     # A plain model with these weights.
-    plain._install(Chain.from_header(header["model"]), many.extractor_, many.weights_, {})
+    engine = ComponentEngine(Chain.from_header(header["model"]))
+    engine.install(many.extractor_, many.weights_)
+    plain._install(engine, {})
     for model in (loaded, plain):
         assert [s.mentions for s in model.predict(dev)] == [s.mentions for s in many.predict(dev)]
         rows = many.extractor_.transform(dev)
-        assert model._decoder.scores(rows, 1).tobytes() == many._decoder.scores(rows, 1).tobytes()
+        assert model._engine.decoder.scores(rows, 1).tobytes() == many._engine.decoder.scores(rows, 1).tobytes()
 
 
 def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:

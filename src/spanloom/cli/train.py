@@ -226,7 +226,7 @@ def _check_output(output: Path) -> None:
 
 def _offer(ner: Recognizer) -> None:
     """After an interruption: keep what there is, if the user wants it and there is something."""
-    if not hasattr(ner, "model_"):
+    if not hasattr(ner, "training_"):
         print("spanloom: interrupted before the first iteration was done; no model was written", file=sys.stderr)
         raise typer.Exit(130)
     done = len(ner.history_)
