@@ -1,29 +1,13 @@
-"""Our own format: one JSON object per document and line. It holds everything that a document can have.
-
-======================  ==============================================================================================
-``id``                  string
-``text``                the text; without it, tokens are joined by spaces and sentences by newlines
-``tokens``              list of strings; without it, the text is tokenised and split into sentences by our own default
-``offsets``             ``[start, end]`` in ``text`` per token; without it, tokens are looked for from left to right
-``sentences``           ``[first, last]`` (half-open token range) per sentence, or an object with ``range`` and optional
-                        ``chars`` (the range of the sentence in ``text``) and ``meta``; without it, one sentence
-``columns``             name → one string per token (null throughout a sentence that has no such column)
-``features``            per token a list of strings, or an object from string to number, string or bool
-``mentions``            objects with ``label``; ``parts`` (half-open token ranges) or ``chars`` (half-open character
-                        ranges), or both, which must agree; optional ``text`` (the characters, parts joined by
-                        ``" … "``), ``prob`` and ``attributes`` (string → string)
-``meta``                object; ``alternatives`` in a sentence's meta are mentions (BioCreative's rule), in its tokens
-======================  ==============================================================================================
-"""
+"""The document of a JSON object, checked field by field."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from spanloom.corpus.align import POLICIES, CharMention, align, split_at_edges
+from spanloom.corpus.align import CharMention, align, split_at_edges
 from spanloom.corpus.assemble import assemble, cut_tokens, join_at
 from spanloom.corpus.checks import (
     BadRecord,
@@ -34,16 +18,12 @@ from spanloom.corpus.checks import (
     as_ranges,
     as_string,
     as_strings,
-    decode,
-    encode,
 )
 from spanloom.corpus.document import Document, surface
-from spanloom.corpus.lines import lines
+from spanloom.corpus.formats.jsonl.records import find_tokens
 from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.raw import from_text
-from spanloom.corpus.reading import choice
 from spanloom.corpus.report import Report
-from spanloom.corpus.writing import target
 
 FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta")
 _MENTION = ("label", "parts", "chars", "text", "prob", "attributes")
@@ -55,46 +35,6 @@ FOREIGN = {
     "labels": "doccano",
     "annotations": "labelstudio",
 }
-
-
-def read(path: str, report: Report, *, align: str = "strict", sentences: str = "given") -> Iterator[Document]:
-    """Yield the documents of a JSONL file.
-
-    Parameters
-    ----------
-    align
-        What to do with character mentions inside tokens: strict, expand, contract or split.
-    sentences
-        ``given``: a mention over a sentence break of the file is an error; ``join``: the break yields.
-    """
-    choice("align", align, POLICIES)
-    choice("sentences", sentences, ("given", "join"))
-    name = "standard input" if path == "-" else path
-    for number, line in lines(path, report):
-        if not line.strip():
-            continue
-        where = f"{name}:{number}"
-        try:
-            doc = parse(decode(line), report, where, align, sentences == "join")
-        except BadRecord as error:
-            report.broken(error.kind, where, str(error))
-        else:
-            yield doc
-
-
-def write(docs: Iterable[Document], path: str, report: Report, *, chars: str = "no") -> None:
-    """Write documents as JSONL.
-
-    Parameters
-    ----------
-    chars
-        ``yes`` gives every mention its characters and its text beside its tokens, for those who read the file with
-        nothing but a JSON parser.
-    """
-    choice("chars", chars, ("yes", "no"))
-    with target(path) as out:
-        for doc in docs:
-            out.write(encode(to_dict(doc, chars == "yes"), f"{path}: document {doc.id!r}"))
 
 
 def parse(record: Any, report: Report, where: str, policy: str = "strict", join: bool = False) -> Document:
@@ -168,82 +108,6 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     )
 
 
-def to_dict(doc: Document, chars: bool = False) -> dict[str, Any]:
-    """Return a document as the object that a line holds; what readers reconstruct by themselves is left out.
-
-    Parameters
-    ----------
-    chars
-        Whether mentions have their characters and their text beside their tokens; the document has its text then.
-    """
-    tokens, spans = doc.tokens, doc.spans
-    record: dict[str, Any] = {"id": doc.id} if doc.id else {}
-    ranges: list[Part] = []
-    at = 0
-    for sentence in doc.sentences:
-        ranges.append((at, at + len(sentence)))
-        at += len(sentence)
-    plain = "\n".join(" ".join(sentence.tokens) for sentence in doc.sentences)
-    if chars or doc.text != plain or spans != _found(plain, tokens):
-        record["text"] = doc.text
-    record["tokens"] = tokens
-    if "text" in record and spans != _found(doc.text, tokens):
-        record["offsets"] = spans
-    record["sentences"] = [_sentence(doc, k, ranges[k], spans) for k in range(len(ranges))]
-    names = dict.fromkeys(name for sentence in doc.sentences for name in sentence.columns)
-    if names:
-        record["columns"] = {
-            name: [value for s in doc.sentences for value in _or_nulls(s.columns.get(name), len(s))] for name in names
-        }
-    if any(sentence.features is not None for sentence in doc.sentences):
-        record["features"] = [value for s in doc.sentences for value in _or_nulls(s.features, len(s))]
-    record["mentions"] = [_mention(mention, doc.text, spans if chars else None) for mention in doc.mentions]
-    if doc.meta:
-        record["meta"] = doc.meta
-    return record
-
-
-def _sentence(doc: Document, k: int, tokens: Part, spans: list[Part]) -> Any:
-    sentence = doc.sentences[k]
-    start, end = doc.starts[k], doc.starts[k] + len(sentence.text)
-    first, last = tokens
-    tight = first < last and (start, end) == (spans[first][0], spans[last - 1][1])
-    meta = sentence.meta
-    if "alternatives" in meta:
-        meta = {**meta, "alternatives": [_mention(mention) for mention in meta["alternatives"]]}
-    if tight and not meta:
-        return tokens
-    return {"range": tokens} | ({} if tight else {"chars": (start, end)}) | ({"meta": meta} if meta else {})
-
-
-def _or_nulls(values: Sequence[Any] | None, length: int) -> Sequence[Any]:
-    return [None] * length if values is None else values
-
-
-def _mention(mention: Mention, text: str = "", spans: Sequence[Part] | None = None) -> dict[str, Any]:
-    record: dict[str, Any] = {"label": mention.label, "parts": mention.parts}
-    if spans is not None:
-        record["chars"] = [(spans[a][0], spans[b - 1][1]) for a, b in mention.parts]
-        record["text"] = surface(text, record["chars"])
-    if mention.prob is not None:
-        record["prob"] = mention.prob
-    if mention.attributes:
-        record["attributes"] = dict(mention.attributes)
-    return record
-
-
-def _found(text: str, tokens: list[str]) -> list[Part] | None:
-    spans: list[Part] = []
-    at = 0
-    for token in tokens:
-        start = text.find(token, at)
-        if start < 0:
-            return None
-        at = start + len(token)
-        spans.append((start, at))
-    return spans
-
-
 def _from_text(
     record: dict[str, Any], text: str | None, report: Report, where: str, id: str, policy: str, meta: dict[str, Any]
 ) -> Document:
@@ -262,7 +126,7 @@ def _from_text(
 def _places(offsets: Any, text: str | None, tokens: list[str], ranges: list[Part]) -> tuple[list[Part], str]:
     if offsets is None:
         plain = "\n".join(" ".join(tokens[a:b]) for a, b in ranges) if text is None else text
-        found = _found(plain, tokens)
+        found = find_tokens(plain, tokens)
         if found is None:
             raise BadRecord("the tokens do not occur in the text one after the other; give offsets")
         return found, plain
