@@ -72,9 +72,13 @@ def ceiling(model: Model, sentences: Sequence[Sentence]) -> float:
 
 def _there_and_back(model: Model, mentions: Sequence[Mention], n: int) -> list[Mention]:
     sites = n if model.sites == "tokens" else n + 1
-    found = []
+    found: list[list[Mention]] = []
     for component in model.components:
-        cells = component.encode([m for m in mentions if m.label in component.types], n)
+        own = [m for m in mentions if m.label in component.types]
+        if not own:  # of nothing comes nothing; most sentences have few of many types
+            found.append([])
+            continue
+        cells = component.encode(own, n)
         # Global cells come after the site cells; only those are read.
         found.append(component.decode(np.sort(cells[cells < sites * len(component.columns)]), n))
     return model.unite(found)
