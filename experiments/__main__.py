@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         failed = runner.run(options.only, again=options.again)
     except ValueError as error:
         parser.error(str(error))
-    _say(f"table: {runner.results / options.name}.md")
+    _say(f"table: {runner.results / runner.table}.md")
     return 1 if failed else 0
 
 

@@ -85,6 +85,8 @@ class Experiment:
         A paragraph above the table: what is measured, on which data, how it differs from the paper.
     finish
         Called with the results by name and the folder of the table, to draw pictures.
+    quick_about
+        What a quick run is. Where this is said, its table is worth keeping, as ``NAME.quick`` beside the full one.
     """
 
     title: str
@@ -94,6 +96,7 @@ class Experiment:
     percent: Sequence[str] = ("precision", "recall", "f1")
     about: str = ""
     finish: Callable[[dict[str, Result], Path], None] | None = None
+    quick_about: str = ""
 
 
 class Runner:
@@ -106,7 +109,8 @@ class Runner:
     data
         The folder of the corpora.
     quick
-        Passed on to the runs. Quick results are kept apart and never become the table in ``results``.
+        Passed on to the runs. Quick results are kept apart and never become the table in ``results``; see
+        ``Experiment.quick_about``.
     root
         Where ``work`` and ``results`` are.
     say
@@ -133,7 +137,8 @@ class Runner:
         self.name, self.experiment, self.data, self.quick, self.say = name, experiment, data, quick, say
         self.call = call
         self.work = root / "work" / (f"{name}.quick" if quick else name)
-        self.results = self.work if quick else root / "results"
+        self.results = self.work if quick and not experiment.quick_about else root / "results"
+        self.table = f"{name}.quick" if quick and experiment.quick_about else name
 
     def record_path(self, run: Run) -> Path:
         """Return where the result of a run is kept."""
@@ -212,8 +217,8 @@ class Runner:
         """Write ``NAME.json`` and ``NAME.md`` from what is done so far."""
         rows = [(run, self.record(run)) for run in self.experiment.runs]
         lines = [{**(record or {"run": run.name, "result": None}), "paper": run.paper} for run, record in rows]
-        _write_json(self.results / f"{self.name}.json", {"title": self.experiment.title, "runs": lines})
-        with whole_file(self.results / f"{self.name}.md") as out:
+        _write_json(self.results / f"{self.table}.json", {"title": self.experiment.title, "runs": lines})
+        with whole_file(self.results / f"{self.table}.md") as out:
             out.write("\n".join(self._markdown(rows)) + "\n")
 
     def _markdown(self, rows: list[tuple[Run, Result | None]]) -> list[str]:
@@ -227,7 +232,8 @@ class Runner:
         if e.about:
             lines += [e.about, ""]
         if self.quick:
-            lines += ["A quick run on a part of the data: it shows that everything works, not how well.", ""]
+            quick = "A quick run on a part of the data: it shows that everything works, not how well."
+            lines += [e.quick_about or quick, ""]
         lines += _row(["", *heads, "seconds"]), _row(["---", *["---:"] * (len(heads) + 1)])
         for run, record in rows:
             cells = [run.name]

@@ -63,15 +63,16 @@ void bind_skip_lattice(nb::module_& m) {
       .def(
           "best",
           [](const SkipLattice& self, std::size_t n, const Input<double>& scores, std::size_t k, double above,
-             bool no_overlap, bool no_embedding) {
+             bool no_overlap, bool no_embedding, bool no_self_embedding) {
             std::vector<Subset> found;
             {
               const nb::gil_scoped_release release;
-              found = self.best(n, span(scores), k, above, {no_overlap, no_embedding});
+              found = self.best(n, span(scores), k, above, {no_overlap, no_embedding, no_self_embedding});
             }
             return give_subsets(found);
           },
           "n"_a, "scores"_a, "k"_a, "above"_a, "no_overlap"_a = false, "no_embedding"_a = false,
+          "no_self_embedding"_a = false,
           "Return (score, type, tokens) of the k best subsets, without those that a better one forbids.");
 }
 
@@ -94,7 +95,11 @@ void bind_subset_learner(nb::module_& m) {
 
   nb::class_<SubsetLearner::Epoch>(m, "SubsetEpoch")
       .def_ro("loss", &SubsetLearner::Epoch::loss)
-      .def_ro("wrong", &SubsetLearner::Epoch::wrong);
+      .def_ro("wrong", &SubsetLearner::Epoch::wrong)
+      .def_ro("scoring", &SubsetLearner::Epoch::scoring)
+      .def_ro("searching", &SubsetLearner::Epoch::searching)
+      .def_ro("solving", &SubsetLearner::Epoch::solving)
+      .def_ro("updating", &SubsetLearner::Epoch::updating);
 
   nb::class_<SubsetLearner>(m, "SubsetLearner", "Online learning of subset scores.")
       .def(
@@ -102,9 +107,10 @@ void bind_subset_learner(nb::module_& m) {
           [](SubsetLearner* self, const SparseRows& rows, const std::vector<std::string>& names, nb::handle columns,
              const PairProgram& pairs, std::size_t types, std::size_t max_gap,
              const std::vector<std::vector<SubsetSpec>>& gold, const std::string& rule, double limit, std::size_t k,
-             bool no_overlap, bool no_embedding, std::uint64_t seed) {
+             bool no_overlap, bool no_embedding, bool no_self_embedding, std::uint64_t seed) {
             const TokenInput input = read_input(names, columns, nb::none());
-            const LearnerSettings settings{parse_rule(rule), limit, k, {no_overlap, no_embedding}, seed};
+            const LearnerSettings settings{
+                parse_rule(rule), limit, k, {no_overlap, no_embedding, no_self_embedding}, seed};
             const nb::gil_scoped_release release;
             std::vector<std::vector<Subset>> subsets;
             for (const auto& sentence : gold) {
@@ -114,7 +120,7 @@ void bind_subset_learner(nb::module_& m) {
             new (self) SubsetLearner(rows, input, pairs, types, max_gap, std::move(subsets), settings);
           },
           "rows"_a, "names"_a, "columns"_a, "pairs"_a, "types"_a, "max_gap"_a, "gold"_a, "rule"_a, "limit"_a, "k"_a,
-          "no_overlap"_a, "no_embedding"_a, "seed"_a)
+          "no_overlap"_a, "no_embedding"_a, "no_self_embedding"_a, "seed"_a, nb::keep_alive<1, 2>())
       .def("epoch", &SubsetLearner::epoch, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "averaged",
@@ -161,26 +167,29 @@ void bind_subset_finder(nb::module_& m) {
           "find",
           [](const SubsetFinder& self, const SparseRows& rows, const std::vector<std::string>& names,
              nb::handle columns, std::size_t k, const Input<double>& thresholds, double above, bool no_overlap,
-             bool no_embedding, int threads) {
+             bool no_embedding, bool no_self_embedding, int threads) {
             const TokenInput input = read_input(names, columns, nb::none());
             std::vector<std::vector<Subset>> found;
             {
               const nb::gil_scoped_release release;
-              found = self.find(rows, input, k, span(thresholds), above, {no_overlap, no_embedding}, threads);
+              found = self.find(rows, input, k, span(thresholds), above, {no_overlap, no_embedding, no_self_embedding},
+                                threads);
             }
             nb::list all;
             for (const auto& subsets : found) all.append(give_subsets(subsets));
             return all;
           },
           "rows"_a, "names"_a, "columns"_a, "k"_a, "thresholds"_a, "above"_a, "no_overlap"_a, "no_embedding"_a,
-          "threads"_a, "Of each sentence, (score, type, tokens) of its subsets, the best first.");
+          "no_self_embedding"_a, "threads"_a,
+          "Of each sentence, (score, type, tokens) of its subsets, the best first.");
 }
 
 }  // namespace
 
 void bind_multilabel(nb::module_& m) {
   bind_skip_lattice(m);
-  nb::class_<PairProgram>(m, "PairProgram", "Templates over pairs of tokens; sides are 0 left, 1 right, 2 between, 3 whole.")
+  nb::class_<PairProgram>(m, "PairProgram",
+                          "Templates over pairs of tokens; sides are 0 left, 1 right, 2 between, 3 whole.")
       .def(
           "__init__",
           [](PairProgram* self, const ProgramHandle& program, const std::vector<std::vector<std::uint32_t>>& sides,

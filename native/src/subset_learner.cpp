@@ -1,10 +1,12 @@
 #include "spanloom/subset_learner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "spanloom/hildreth.hpp"
 #include "spanloom/kernels.hpp"
@@ -18,21 +20,17 @@ constexpr std::size_t kSweeps = 1000;
 // Beyond this score a wrong subset is far enough from being taken that learning need not look at it.
 constexpr double kFar = -1.0;
 
-// Puts the features of every row in ascending order, so that two rows can be compared in one pass.
-void sort_rows(SparseRows& rows) {
-  std::vector<std::pair<std::uint32_t, float>> row;
-  for (std::size_t r = 0; r < rows.rows(); ++r) {
-    const auto first = static_cast<std::size_t>(rows.row_ptr[r]), last = static_cast<std::size_t>(rows.row_ptr[r + 1]);
-    row.clear();
-    for (std::size_t e = first; e < last; ++e)
-      row.emplace_back(rows.ids[e], rows.values.empty() ? 1.0F : rows.values[e]);
-    std::ranges::sort(row);
-    for (std::size_t e = first; e < last; ++e) {
-      rows.ids[e] = row[e - first].first;
-      if (!rows.values.empty()) rows.values[e] = row[e - first].second;
-    }
+// Seconds since it was made or last asked.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(last_ - before).count();
   }
-}
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 bool same(const Subset& a, const Subset& b) { return a.type == b.type && a.tokens == b.tokens; }
 
@@ -62,9 +60,9 @@ SubsetCells subset_cells(std::span<const std::uint32_t> tokens) {
   return cells;
 }
 
-SubsetLearner::SubsetLearner(SparseRows rows, const TokenInput& input, PairProgram pairs, std::size_t types,
+SubsetLearner::SubsetLearner(const SparseRows& rows, const TokenInput& input, PairProgram pairs, std::size_t types,
                              std::size_t max_gap, std::vector<std::vector<Subset>> gold, LearnerSettings settings)
-    : rows_(std::move(rows)),
+    : rows_(rows),
       pairs_(std::move(pairs)),
       lattice_(types, max_gap),
       gold_(std::move(gold)),
@@ -93,7 +91,6 @@ SubsetLearner::SubsetLearner(SparseRows rows, const TokenInput& input, PairProgr
       }
     }
   }
-  sort_rows(rows_);
   values_ = learn_values(*pairs_.program, input, pools_);
   tokens_.grow(rows_.width * stride_);
   if (pairs_.distance) distances_.grow(kDistanceRanges * types_);
@@ -135,21 +132,36 @@ SubsetLearner::Constraint SubsetLearner::constrain(std::size_t s, const Subset& 
   return one;
 }
 
-// The features that two tokens share.
-double SubsetLearner::token_dot(std::size_t row_a, std::size_t row_b) {
-  if (row_a > row_b) std::swap(row_a, row_b);
-  const auto [place, fresh] = dots_.try_emplace(static_cast<std::uint64_t>(row_a) << 32 | row_b, 0.0);
+// Puts the features of every token of a sentence in ascending order, so that two can be compared in one pass.
+void SubsetLearner::sort_rows(std::size_t s) {
+  const auto first = rows_.row_ptr[static_cast<std::size_t>(rows_.group_ptr[s])];
+  sorted_.clear();
+  for (auto r = static_cast<std::size_t>(rows_.group_ptr[s]); r < static_cast<std::size_t>(rows_.group_ptr[s + 1]);
+       ++r) {
+    for (auto e = static_cast<std::size_t>(rows_.row_ptr[r]); e < static_cast<std::size_t>(rows_.row_ptr[r + 1]); ++e) {
+      sorted_.emplace_back(rows_.ids[e], rows_.values.empty() ? 1.0F : rows_.values[e]);
+    }
+    std::sort(sorted_.begin() + (rows_.row_ptr[r] - first), sorted_.end());
+  }
+}
+
+// The features that two tokens of the sentence at hand share.
+double SubsetLearner::token_dot(std::size_t s, std::size_t a, std::size_t b) {
+  if (a > b) std::swap(a, b);
+  const auto [place, fresh] = dots_.try_emplace(static_cast<std::uint64_t>(a) << 32 | b, 0.0);
   if (!fresh) return place->second;
-  const auto value = [&](std::int64_t e) {
-    return rows_.values.empty() ? 1.0 : static_cast<double>(rows_.values[static_cast<std::size_t>(e)]);
+  const auto first = static_cast<std::size_t>(rows_.group_ptr[s]);
+  const auto row = [&](std::size_t token) {
+    const std::int64_t* ptr = &rows_.row_ptr[first + token];
+    return std::span(sorted_).subspan(static_cast<std::size_t>(ptr[0] - rows_.row_ptr[first]),
+                                      static_cast<std::size_t>(ptr[1] - ptr[0]));
   };
   double sum = 0;
-  for (std::int64_t a = rows_.row_ptr[row_a], b = rows_.row_ptr[row_b];
-       a < rows_.row_ptr[row_a + 1] && b < rows_.row_ptr[row_b + 1];) {
-    const std::uint32_t left = rows_.ids[static_cast<std::size_t>(a)], right = rows_.ids[static_cast<std::size_t>(b)];
-    if (left == right) sum += value(a) * value(b);
-    if (left <= right) ++a;
-    if (right <= left) ++b;
+  for (auto left = row(a), right = row(b); !left.empty() && !right.empty();) {
+    const std::uint32_t id = left[0].first, other = right[0].first;
+    if (id == other) sum += static_cast<double>(left[0].second) * static_cast<double>(right[0].second);
+    if (id <= other) left = left.subspan(1);
+    if (other <= id) right = right.subspan(1);
   }
   place->second = sum;
   return sum;
@@ -157,11 +169,10 @@ double SubsetLearner::token_dot(std::size_t row_a, std::size_t row_b) {
 
 double SubsetLearner::dot(std::size_t s, const Constraint& a, const Constraint& b) {
   if (a.type != b.type) return 0;
-  const auto first = static_cast<std::size_t>(rows_.group_ptr[s]);
   double sum = 0;
   for (const auto& [token_a, role_a] : a.cells.tokens) {
     for (const auto& [token_b, role_b] : b.cells.tokens) {
-      if (role_a == role_b) sum += token_dot(first + token_a, first + token_b);
+      if (role_a == role_b) sum += token_dot(s, token_a, token_b);
     }
   }
   for (std::size_t p = 0; p < a.pairs.size(); ++p) {
@@ -250,13 +261,17 @@ SubsetLearner::Epoch SubsetLearner::epoch() {
   std::vector<Constraint> all;
   for (const std::size_t s : order) {
     const auto n = static_cast<std::size_t>(rows_.group_ptr[s + 1] - rows_.group_ptr[s]);
+    Stopwatch watch;
     score(s);
+    result.scoring += watch.lap();
     dots_.clear();
+    sort_rows(s);
     all.clear();
     for (const Subset& one : gold_[s]) all.push_back(constrain(s, one, 1));
     const double above = settings_.restrictions.any() ? kFar : -std::numeric_limits<double>::infinity();
-    for (const Subset& one :
-         lattice_.best(n, scores_, settings_.k == 0 ? n : settings_.k, above, settings_.restrictions)) {
+    const auto best = lattice_.best(n, scores_, settings_.k == 0 ? n : settings_.k, above, settings_.restrictions);
+    result.searching += watch.lap();
+    for (const Subset& one : best) {
       if (std::ranges::any_of(gold_[s], [&](const Subset& right) { return same(one, right); })) continue;
       all.push_back(constrain(s, one, -1));
     }
@@ -271,10 +286,12 @@ SubsetLearner::Epoch SubsetLearner::epoch() {
     }
     result.wrong += wrong ? 1 : 0;
     const std::vector<double> alpha = steps(s, all);
+    result.solving += watch.lap();
     for (std::size_t a = 0; a < all.size(); ++a) {
       if (alpha[a] != 0) update(s, all[a], alpha[a] * all[a].y);
     }
     ++seen_;
+    result.updating += watch.lap();
   }
   return result;
 }

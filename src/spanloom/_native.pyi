@@ -388,7 +388,7 @@ class SkipLattice:
 
     def graph(self, n: int) -> Graph: ...
 
-    def best(self, n: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, above: float, no_overlap: bool = False, no_embedding: bool = False) -> list:
+    def best(self, n: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, above: float, no_overlap: bool = False, no_embedding: bool = False, no_self_embedding: bool = False) -> list:
         """
         Return (score, type, tokens) of the k best subsets, without those that a better one forbids.
         """
@@ -417,10 +417,22 @@ class SubsetEpoch:
     @property
     def wrong(self) -> int: ...
 
+    @property
+    def scoring(self) -> float: ...
+
+    @property
+    def searching(self) -> float: ...
+
+    @property
+    def solving(self) -> float: ...
+
+    @property
+    def updating(self) -> float: ...
+
 class SubsetLearner:
     """Online learning of subset scores."""
 
-    def __init__(self, rows: SparseRows, names: Sequence[str], columns: object, pairs: PairProgram, types: int, max_gap: int, gold: Sequence[Sequence[tuple[int, Sequence[int]]]], rule: str, limit: float, k: int, no_overlap: bool, no_embedding: bool, seed: int) -> None: ...
+    def __init__(self, rows: SparseRows, names: Sequence[str], columns: object, pairs: PairProgram, types: int, max_gap: int, gold: Sequence[Sequence[tuple[int, Sequence[int]]]], rule: str, limit: float, k: int, no_overlap: bool, no_embedding: bool, no_self_embedding: bool, seed: int) -> None: ...
 
     def epoch(self) -> SubsetEpoch: ...
 
@@ -442,7 +454,7 @@ class SubsetFinder:
     def scores(self, rows: SparseRows, names: Sequence[str], columns: object, sentence: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The scores of a sentence's cells, see SkipLattice."""
 
-    def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, no_overlap: bool, no_embedding: bool, threads: int) -> list:
+    def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, no_overlap: bool, no_embedding: bool, no_self_embedding: bool, threads: int) -> list:
         """
         Of each sentence, (score, type, tokens) of its subsets, the best first.
         """

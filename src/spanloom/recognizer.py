@@ -98,7 +98,7 @@ class Recognizer:
     mention_penalty
         A weight on starting a mention when tagging: above 0 for more mentions, below 0 for fewer; one number, or one
         for each label. ``"auto"`` and ``"auto-by-label"`` choose on the development data. See ``spanloom.penalty``.
-    k, max_gap, restrictions, threshold, leniency, aggressiveness
+    k, max_gap, restrictions, threshold, company, aggressiveness
         Of the model ``multilabel``, see ``spanloom.models.Multilabel``.
     repairs
         What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``; see ``spanloom.repairs``.
@@ -172,7 +172,7 @@ class Recognizer:
         max_gap: int | None = None,
         restrictions: str | Sequence[str] = "auto",
         threshold: float | Mapping[str, float] | str = "global",
-        leniency: float | str = 0.0,
+        company: bool = False,
         aggressiveness: float = 1.0,
         repairs: Sequence[str] = (),
         overlap: str = "raise",
@@ -212,7 +212,7 @@ class Recognizer:
         self.max_gap = max_gap
         self.restrictions = restrictions
         self.threshold = threshold
-        self.leniency = leniency
+        self.company = company
         self.aggressiveness = aggressiveness
         self.repairs = repairs
         self.overlap = overlap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -65,36 +65,3 @@ def best_threshold(scored: Scored, gold: Sequence[Sequence[Mention]]) -> float:
     f1 = np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total > 0)
     best = np.flatnonzero(f1 >= f1.max() - 1e-12)
     return float(threshold[best[np.argmin(np.abs(threshold[best]))]])
-
-
-def best_leniency(
-    scored: Scored, gold: Sequence[Sequence[Mention]], thresholds: Mapping[str, float], values: Sequence[float]
-) -> float:
-    """Return what to add to the score of a mention for every gap: the value with the best mean of two scores.
-
-    These are the F1 of all mentions and that of the broken ones; of several, the first value is taken.
-
-    Examples
-    --------
-    >>> whole, broken = Mention("X", ((0, 1),)), Mention("X", ((0, 1), (2, 3)))
-    >>> best_leniency([[(1.0, whole), (-0.25, broken)]], [[whole, broken]], {"X": 0.0}, [0.0, 0.5, 1.0])
-    0.5
-    """
-
-    def f1(found: set[tuple[int, Mention]], wanted: set[tuple[int, Mention]]) -> float:
-        return 2 * len(found & wanted) / (len(found) + len(wanted)) if found or wanted else 0.0
-
-    right = {(s, m) for s, mentions in enumerate(gold) for m in mentions}
-    best, best_value = -1.0, values[0]
-    for value in values:
-        found = {
-            (s, m)
-            for s, some in enumerate(scored)
-            for score, m in some
-            if score + value * (len(m.parts) - 1) > thresholds[m.label]
-        }
-        broken, wanted = ({pair for pair in pairs if pair[1].discontinuous} for pairs in (found, right))
-        now = f1(found, right) + f1(broken, wanted)
-        if now > best + 1e-12:
-            best, best_value = now, value
-    return best_value

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from experiments.multilabel import EXPERIMENT, folds, hard
+from itertools import pairwise
+
+from experiments.multilabel import EXPERIMENT, KINDS, curve, folds, some
 from spanloom import Document, Mention, Recognizer, Sentence
 
 
-def test_hard_mentions_are_broken_or_crossing() -> None:
-    """Nested ones are not: "T and B cells" has a broken member and one that crosses it."""
+def test_kinds_of_mentions_that_are_scored_apart() -> None:
+    """ "T and B cells" has a broken member, one that crosses it, and one within the latter."""
     broken, crossing = Mention("cell", ((0, 1), (3, 4))), Mention("cell", ((2, 4),))
     nested, flat = Mention("cell", ((2, 3),)), Mention("cell", ((5, 6),))
-    assert hard([broken, crossing, nested, flat]) == [broken, crossing]
-    assert hard([crossing, nested, flat]) == []
-    assert hard([]) == []
+    every = [broken, crossing, nested, flat]
+    assert some(KINDS["both"], every) == some(KINDS["broken"], every) == [broken]
+    assert some(KINDS["crossing"], every) == [broken, crossing]
+    assert some(KINDS["any"], every) == [broken, crossing, nested]
+    assert some(KINDS["both"], [broken, flat]) == []
+    assert some(KINDS["any"], []) == []
+
+
+def test_a_lower_threshold_finds_no_less() -> None:
+    """Figure 5: what is found and what of it is right can only grow as the threshold falls."""
+    a, b, c = (Mention("X", ((i, i + 1),)) for i in range(3))
+    points = curve([[(2.0, a), (0.55, b), (-1.0, c)]], [[a, c]])
+    assert [p["threshold"] for p in points] == sorted(p["threshold"] for p in points)
+    by = {p["threshold"]: (p["gold"], p["right"], p["found"]) for p in points}
+    assert by[2.0] == (2, 0, 0)
+    assert by[1.9] == by[0.6] == (2, 1, 1)
+    assert by[0.5] == by[-1.0] == (2, 1, 2)
+    assert by[-1.1] == (2, 2, 3)
+    for low, high in pairwise(points):
+        assert low["found"] >= high["found"]
+        assert low["right"] >= high["right"]
 
 
 def test_every_document_is_test_data_once_and_never_beside_itself() -> None:

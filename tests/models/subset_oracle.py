@@ -28,7 +28,14 @@ def all_segments(n: int, types: int, step: Step, max_gap: int | None = None) -> 
     return sorted(found, key=lambda s: -s[0])
 
 
-def restricted(segments: Sequence[Segment], k: int, *, no_overlap: bool, no_embedding: bool) -> list[Segment]:
+def restricted(
+    segments: Sequence[Segment],
+    k: int,
+    *,
+    no_overlap: bool = False,
+    no_embedding: bool = False,
+    no_self_embedding: bool = False,
+) -> list[Segment]:
     """From the best down, leave out what may not stand beside what is there already, until there are ``k``."""
     kept: list[Segment] = []
     for segment in segments:
@@ -37,6 +44,9 @@ def restricted(segments: Sequence[Segment], k: int, *, no_overlap: bool, no_embe
         if no_overlap and any(tokens & other for other in others):
             continue
         if no_embedding and any(tokens <= other or tokens >= other for other in others):
+            continue
+        own = [set(other[2]) for other in kept if other[1] == segment[1]]
+        if no_self_embedding and any(tokens <= other or tokens >= other for other in own):
             continue
         kept.append(segment)
         if len(kept) == k:

@@ -106,7 +106,7 @@ def sample() -> tuple[list[Sentence], list[Sentence]]:
     return tuple([s for d in read(f"sample:{part}") for s in d.sentences] for part in ("train", "test"))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("restrictions", [[], ["no_overlap"], ["no_embedding"]])
+@pytest.mark.parametrize("restrictions", [[], ["no_overlap"], ["no_embedding"], ["no_self_embedding"]])
 def test_the_best_subsets_are_those_of_the_enumeration(sample, restrictions: list[str]) -> None:
     """All 2ⁿ subsets, scored in Python from features by name, give the same candidates in the same order."""
     train, test = sample
@@ -125,9 +125,7 @@ def test_the_best_subsets_are_those_of_the_enumeration(sample, restrictions: lis
         }
         segments = all_segments(len(sentence), len(weights), lambda a, b, t, s=table: s[a, b][t], 4)
         k = 2 * len(sentence)
-        expected = restricted(
-            segments, k, no_overlap="no_overlap" in restrictions, no_embedding="no_embedding" in restrictions
-        )
+        expected = restricted(segments, k, **dict.fromkeys(restrictions, True))
         (found,) = model.candidates([sentence], k)
         assert [s for s, _ in found] == pytest.approx([s for s, _, _ in expected], abs=1e-4)
         # Equal scores may come in any order.
@@ -212,9 +210,7 @@ def test_threads_and_seeds_do_not_change_what_must_not_change(sample, tmp_path: 
 
 def test_a_model_comes_back_from_its_file(sample, tmp_path: Path) -> None:
     train, test = sample
-    ner = Recognizer(
-        "multilabel", features="mcdonald", algorithm="loglinear", max_iter=2, threshold={"PER": 0.25}, leniency=0.5
-    )
+    ner = Recognizer("multilabel", features="mcdonald", algorithm="loglinear", max_iter=2, threshold={"PER": 0.25})
     ner.fit(train)
     ner.save(tmp_path / "m.loom")
     back = Recognizer.load(tmp_path / "m.loom")
@@ -245,7 +241,7 @@ def test_a_higher_threshold_finds_a_part_of_what_a_lower_one_finds(sample) -> No
 
 def test_thresholds_are_chosen_on_development_data(sample) -> None:
     train, test = sample
-    settings = {"model": "multilabel", "features": "mcdonald", "max_iter": 2, "leniency": 0.0}
+    settings = {"model": "multilabel", "features": "mcdonald", "max_iter": 2}
     fixed = Recognizer(**settings, threshold=0.0).fit(train, dev=test)
     tuned = Recognizer(**settings).fit(train, dev=test)
     by_label = Recognizer(**settings, threshold="label").fit(train, dev=test)
@@ -253,33 +249,6 @@ def test_thresholds_are_chosen_on_development_data(sample) -> None:
     assert len(set(tuned.model_.thresholds)) == 1
     assert len(set(by_label.model_.thresholds)) > 1
     assert fixed.score(test).f1 <= tuned.score(test).f1 <= by_label.score(test).f1
-
-
-def test_leniency_is_added_for_every_gap(sample) -> None:
-    train, test = sample
-    strict = Recognizer("multilabel", features="mcdonald", max_iter=2).fit(train)
-    mild = Recognizer("multilabel", features="mcdonald", max_iter=2, leniency=0.75).fit(train)
-    sentence = next(s for s in test if any(m.discontinuous for m in s.mentions))
-    before = {m: score for score, m in strict.model_.candidates([sentence], 500)[0]}
-    after = {m: score for score, m in mild.model_.candidates([sentence], 500)[0]}
-    both = before.keys() & after.keys()
-    assert any(m.discontinuous for m in both)
-    for m in both:
-        assert after[m] - before[m] == pytest.approx(0.75 * (len(m.parts) - 1), abs=1e-5)
-    with pytest.raises(ParameterError, match="template 'distance'"):
-        Recognizer("multilabel", features=["word", "word[between]"], leniency=0.5).fit([NEWS])
-
-
-def test_leniency_is_chosen_on_development_data(sample) -> None:
-    train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=2, threshold=0.0, leniency="auto").fit(train, dev=test)
-    strict = Recognizer("multilabel", features="mcdonald", max_iter=2, threshold=0.0, leniency=0.0).fit(train, dev=test)
-    assert ner.model_.lenient > 0
-
-    def found(model: Recognizer) -> int:
-        return sum(m.discontinuous for s in model.predict(test) for m in s.mentions)
-
-    assert found(ner) > found(strict)
 
 
 def test_restrictions_come_from_the_data(sample) -> None:
@@ -290,7 +259,7 @@ def test_restrictions_come_from_the_data(sample) -> None:
     assert model.gap == max(b[0] - a[1] for s in train for m in s.mentions for a, b in pairwise(m.parts))
     flat = [([Mention("PER", ((0, 2),)), Mention("PER", ((3, 4),))], 5)]
     model.learn(flat)
-    assert model.kept == ("contiguous", "no_overlap", "no_embedding")
+    assert model.kept == ("contiguous", "no_overlap", "no_embedding", "no_self_embedding")
     assert model.gap == 0
 
 
@@ -325,7 +294,6 @@ def test_what_was_asked_for_must_fit() -> None:
         ({"threshold": "best"}, "global, label"),
         ({"threshold": {"XX": 1.0}}, "no label 'XX'"),
         ({"threshold": math.nan}, "finite"),
-        ({"leniency": "much"}, "'leniency' parameter"),
         ({"algorithm": "lbfgs"}, "mira, perceptron, loglinear"),
     ],
 )
@@ -372,8 +340,54 @@ def test_every_weight_can_be_looked_at() -> None:
     assert sum(column.weights.size for column in columns.values()) == total
 
 
+def coordination(first: str, second: str, noun: str, found: bool = True) -> Sentence:
+    """ "first and second noun": two mentions if elliptic, else the second alone."""
+    mentions = [Mention("cell", ((0, 1), (3, 4))), Mention("cell", ((2, 4),))]
+    return Sentence([first, "and", second, noun, "grew"], mentions if found else mentions[1:])
+
+
+def test_company_is_learned_on_development_data_and_kept_in_the_file(tmp_path: Path) -> None:
+    train = [coordination(a, b, "cells") for a, b in (("T", "B"), ("B", "NK"), ("NK", "T"))]
+    train += [coordination("mice", "B", "cells", False), coordination("rats", "T", "cells", False)]
+    dev = [
+        coordination("T", "NK", "lines"),
+        coordination("B", "T", "clones"),
+        coordination("cats", "T", "cells", False),
+    ]
+    features = ["bias", "word[-1..1]", "distance", "word[between]"]
+    ner = Recognizer("multilabel", features=features, max_iter=4, company=True, algorithm="loglinear")
+    ner.fit(train, dev=dev)
+    model = ner.model_
+    assert isinstance(model, Multilabel)
+    assert model.second is not None
+    ner.save(tmp_path / "m.loom")
+    back = Recognizer.load(tmp_path / "m.loom")
+    assert back.model_.second == model.second
+    text = [Sentence(s.tokens) for s in (*dev, *train)]
+    found = ner.predict(text)
+    assert [[(m, m.prob) for m in s.mentions] for s in back.predict(text)] == [
+        [(m, m.prob) for m in s.mentions] for s in found
+    ]
+    assert any(m.discontinuous and m.prob is not None for s in found for m in s.mentions)
+    # A higher threshold still finds a part of what a lower one finds.
+    fewer = ner.set_threshold(1.0).predict(text)
+    assert all(set(a.mentions) <= set(b.mentions) for a, b in zip(fewer, found, strict=True))
+    with pytest.raises(ModelFileError, match="multilabel"):
+        Multilabel.from_header({**model.header(), "company": {"weights": {}}})
+
+
+def test_restrictions_count_after_the_second_look(sample) -> None:
+    train, test = sample
+    settings = {"restrictions": ["no_self_embedding"], "overlap": "longest", "company": True}
+    ner = Recognizer("multilabel", features="mcdonald", max_iter=3, **settings).fit(train, dev=test)
+    assert ner.model_.second is not None
+    for sentence in ner.set_threshold(-2.0).predict(test):
+        pairs = [(a, b) for a in sentence.mentions for b in sentence.mentions if a is not b and a.label == b.label]
+        assert not any(a.contains(b) for a, b in pairs)
+
+
 def test_candidates_and_k_best() -> None:
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=5).fit([NEWS])
+    ner = Recognizer("multilabel", features="mcdonald", max_iter=5, restrictions=[]).fit([NEWS])
     (candidates,) = ner.model_.candidates([NEWS], 7)
     scores = [score for score, _ in candidates]
     assert len(candidates) == 7

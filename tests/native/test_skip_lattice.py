@@ -51,18 +51,40 @@ def test_k_best_are_the_best_of_all_subsets(n: int, types: int, max_gap: int, k:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("no_overlap", "no_embedding"), [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize(
+    "restrictions", [["no_overlap"], ["no_embedding"], ["no_self_embedding"], ["no_overlap", "no_embedding"]]
+)
 @pytest.mark.parametrize(("n", "types", "max_gap"), [(8, 1, 8), (7, 2, 2), (9, 2, 0)])
-def test_restrictions_keep_the_better_one(
-    n: int, types: int, max_gap: int, no_overlap: bool, no_embedding: bool, seed: int
-) -> None:
+def test_restrictions_keep_the_better_one(n: int, types: int, max_gap: int, restrictions: list[str], seed: int) -> None:
     """Of segments that may not stand together, the one with the higher score stays: also far down the list."""
     lattice = SkipLattice(types, max_gap)
     scores, step = random_scores(lattice, n, types, max_gap, seed)
     segments = all_segments(n, types, step, max_gap)
-    expected = restricted(segments, n, no_overlap=no_overlap, no_embedding=no_embedding)
-    found = lattice.best(n, scores, n, -math.inf, no_overlap=no_overlap, no_embedding=no_embedding)
+    asked = dict.fromkeys(restrictions, True)
+    expected = restricted(segments, n, **asked)
+    found = lattice.best(n, scores, n, -math.inf, **asked)
     assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", ["no_embedding", "no_self_embedding"])
+@pytest.mark.parametrize("types", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_subsets_that_hide_behind_thousands_are_found(name: str, types: int, seed: int) -> None:
+    """The first eleven tokens are the best subset, and those of the 2¹¹ − 2 within it come before any with token 11."""
+    n = 12
+    lattice = SkipLattice(types, n)
+    scores, step = random_scores(lattice, n, types, n, seed)
+    for i in range(1, n - 1):
+        scores[lattice.step(n, i - 1, i) * types :][:types] += 10
+    scores[lattice.end(n, n - 1) * types :][:types] -= 200
+
+    def far(a: int, b: int, t: int) -> float:
+        return step(a, b, t) + (10 if 0 <= a == b - 1 < n - 2 else 0) - (200 if (a, b) == (n - 1, n) else 0)
+
+    expected = restricted(all_segments(n, types, far), 5, **{name: True})
+    assert expected[0][2] == list(range(n - 1))
+    assert any(n - 1 in tokens for _, _, tokens in expected)
+    assert_same(lattice.best(n, scores, 5, -math.inf, **{name: True}), expected)
 
 
 def test_only_what_scores_above_the_threshold() -> None:

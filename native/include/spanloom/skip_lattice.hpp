@@ -20,10 +20,11 @@ struct Subset {
 
 // Which subsets may stand together, beside each other in one answer.
 struct Restrictions {
-  bool no_overlap = false;    // no two share a token
-  bool no_embedding = false;  // none has all tokens of another (whatever the types)
+  bool no_overlap = false;         // no two share a token
+  bool no_embedding = false;       // none has all tokens of another (whatever the types)
+  bool no_self_embedding = false;  // none has all tokens of another of its type
 
-  bool any() const { return no_overlap || no_embedding; }
+  bool any() const { return no_overlap || no_embedding || no_self_embedding; }
 };
 
 // All typed subsets of n tokens whose gaps are at most max_gap tokens wide, as a graph (McDonald, Crammer & Pereira
@@ -67,6 +68,8 @@ class SkipLattice {
   Graph make(std::size_t n) const;
   Subset read(std::size_t n, const Graph& graph, const Derivation& path) const;
   std::vector<Subset> disjoint(std::size_t n, std::span<const double> scores, std::size_t k, double above) const;
+  void add_apart(std::size_t n, std::span<const double> scores, std::size_t k, double above, Restrictions restrictions,
+                 std::vector<Subset>& found) const;
 
   std::size_t types_, max_gap_;
   mutable std::mutex mutex_;

@@ -179,6 +179,8 @@ MCDONALD = (
     "pos[left] & word[left+1] & pos[right]",
     "pos[left] & pos[left+1] & pos[right-1] & pos[right]",
     "pos[between]",
+    "segment(pos)[between]",
+    "segment(pos)[left..right]",
 )
 """Word, part of speech and orthography from the previous to the next token, at both ends of a step within a mention;
 how far the step goes, and which words and parts of speech it skips (McDonald, Crammer & Pereira 2005). The data need a

@@ -83,6 +83,7 @@ def learn_subsets(
         k,
         "no_overlap" in restrictions,
         "no_embedding" in restrictions,
+        "no_self_embedding" in restrictions,
         seed,
     )
 

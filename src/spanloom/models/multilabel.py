@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import SubsetFinder
+from spanloom.company import LOOKED_AT, LOWEST, Company
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
@@ -36,7 +37,7 @@ from spanloom.schemes.subsets import (
     kept_restrictions,
     widest_gap,
 )
-from spanloom.thresholds import best_leniency, best_threshold
+from spanloom.thresholds import best_threshold
 
 TABLE = ("strings", "string_ends", "pool_sizes", "template_of", "keys")
 
@@ -51,14 +52,14 @@ class Multilabel(Standalone):
     max_gap
         The widest gap within a mention, in tokens; None for the widest of the training data.
     restrictions
-        Some of ``contiguous``, ``no_overlap``, ``no_embedding`` (see ``spanloom.schemes.subsets``), or ``"auto"`` for
-        those that the training data keep. Of what may not stand together, the highest score stays.
+        Some of ``spanloom.schemes.subsets.RESTRICTIONS``, or ``"auto"`` for those that the training data keep. Of what
+        may not stand together, the highest score stays.
     threshold
         A score, or a score by label; or how to choose it on development data: one for all (``"global"``) or one for
         each label (``"label"``). Without such data it is 0.
-    leniency
-        What is added to the score for every gap, to find more broken mentions; ``"auto"`` chooses it on development
-        data by the mean of the F1 of all and that of the broken mentions. It needs the template ``distance``.
+    company
+        Whether broken mentions are looked at again together with the other candidates of their sentence, as learned
+        from development data; see ``spanloom.company``. Restrictions count after that, and not in learning.
     aggressiveness
         How much one sentence may change the weights, relative to what is usual for the algorithm.
     """
@@ -74,7 +75,7 @@ class Multilabel(Standalone):
         max_gap: int | None = None,
         restrictions: str | Sequence[str] = "auto",
         threshold: float | Mapping[str, float] | str = "global",
-        leniency: float | str = 0.0,
+        company: bool = False,
         aggressiveness: float = 1.0,
     ) -> None:
         if k is not None:
@@ -88,13 +89,10 @@ class Multilabel(Standalone):
                 check_choice("restrictions", name, RESTRICTIONS)
         if isinstance(threshold, str):
             check_choice("threshold", threshold, ("global", "label"))
-        if isinstance(leniency, str):
-            check_choice("leniency", leniency, ("auto",))
-        else:
-            check_number("leniency", leniency, low=0)
         check_number("aggressiveness", aggressiveness, low=0)
         self.k, self.max_gap, self.restrictions, self.threshold = k, max_gap, restrictions, threshold
-        self.leniency, self.aggressiveness = leniency, aggressiveness
+        self.company = company
+        self.aggressiveness = aggressiveness
 
     # The shape
 
@@ -109,7 +107,7 @@ class Multilabel(Standalone):
         widest = max((widest_gap(m) for some in mentions for m in some), default=0)
         self.gap = 0 if "contiguous" in self.kept else widest if self.max_gap is None else self.max_gap
         self.probabilities = False
-        self.lenient = 0.0 if isinstance(self.leniency, str) else float(self.leniency)
+        self.second: Company | None = None
         self.set_threshold(0.0 if isinstance(self.threshold, str) else self.threshold)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
@@ -168,12 +166,13 @@ class Multilabel(Standalone):
             rule=algorithm,
             limit=LIMITS[algorithm] * self.aggressiveness,
             k=self.k or 0,
-            restrictions=self.kept,
+            # A second look needs candidates that learning has seen, also those that may not stand together.
+            restrictions=() if self.company else self.kept,
             seed=seed,
         )
 
     def install(self, learned: SubsetWeights) -> None:
-        self._set(replace(learned, tokens=self.keep_used(learned.tokens)), self.lenient)
+        self._set(replace(learned, tokens=self.keep_used(learned.tokens)))
 
     def tune(self, dev: Sequence[Sentence], threads: int) -> None:
         gold = [s.mentions for s in dev]
@@ -182,19 +181,19 @@ class Multilabel(Standalone):
         elif self.threshold == "label":
             scored = self.candidates(dev, threads=threads)
             self.set_threshold({label: best_threshold(*_of_label(label, scored, gold)) for label in self.labels})
-        if self.leniency == "auto" and self.gap > 0 and self.weights.distances.size:
-            # All that any choice could find is among what the greatest one finds.
-            self._set(self.weights, LENIENCIES[-1])
+        if self.company and self.gap > 0:
             thresholds = dict(zip(self.labels, self.thresholds.tolist(), strict=True))
-            lists = self.candidates(dev, 2 * max(map(len, dev), default=1), threads=threads)
-            strict = [[(score - LENIENCIES[-1] * (len(m.parts) - 1), m) for score, m in some] for some in lists]
-            self._set(self.weights, best_leniency(strict, gold, thresholds, LENIENCIES))
+            self.second = Company.learn(self._all(dev, LOOKED_AT, LOWEST, threads), gold, thresholds)
 
     # Finding
 
     def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:
-        found = self._best(sentences, self.k or 0, self.thresholds, 0.0, threads)
-        return [sorted(m for _, m in subsets) for subsets in found]
+        if self.second is None:
+            found = self._best(sentences, self.k or 0, self.thresholds, 0.0, self.kept, threads)
+            return [sorted(m for _, m in subsets) for subsets in found]
+        least = dict(zip(self.labels, self.thresholds.tolist(), strict=True))
+        scored = self.candidates(sentences, threads=threads)
+        return [sorted(m for score, m in subsets if score > least[m.label]) for subsets in scored]
 
     def candidates(
         self, sentences: Sequence[Sentence], k: int | None = None, *, threads: int = 0
@@ -202,10 +201,32 @@ class Multilabel(Standalone):
         """Return the ``k`` best subsets of each sentence with their scores, whatever the threshold."""
         if k is not None:
             check_count("k", k)
-        return self._best(sentences, k or self.k or 0, np.zeros(len(self.labels)), -math.inf, threads)
+        if self.second is None:
+            nothing = np.zeros(len(self.labels))
+            return self._best(sentences, k or self.k or 0, nothing, -math.inf, self.kept, threads)
+        found = []
+        for subsets in self._all(sentences, LOOKED_AT, LOWEST, threads):
+            kept: list[tuple[float, Mention]] = []
+            for score, mention in self.second.rescore(subsets, probabilities=self.probabilities):
+                if all(conflict(mention, other, self.kept) is None for _, other in kept):
+                    kept.append((score, mention))
+            found.append(kept[:k])
+        return found
+
+    def _all(
+        self, sentences: Sequence[Sentence], k: int, above: float, threads: int
+    ) -> list[list[tuple[float, Mention]]]:
+        """The best subsets, whatever may stand together."""
+        return self._best(sentences, k, np.zeros(len(self.labels)), above, (), threads)
 
     def _best(
-        self, sentences: Sequence[Sentence], k: int, thresholds: npt.NDArray[np.float64], above: float, threads: int
+        self,
+        sentences: Sequence[Sentence],
+        k: int,
+        thresholds: npt.NDArray[np.float64],
+        above: float,
+        restrictions: Sequence[str],
+        threads: int,
     ) -> list[list[tuple[float, Mention]]]:
         rows = self.extractor.transform(sentences, threads or None)
         found = self._finder.find(
@@ -215,8 +236,9 @@ class Multilabel(Standalone):
             k,
             thresholds,
             above,
-            "no_overlap" in self.kept,
-            "no_embedding" in self.kept,
+            "no_overlap" in restrictions,
+            "no_embedding" in restrictions,
+            "no_self_embedding" in restrictions,
             threads,
         )
         return [[(score, self._mention(score, t, tokens)) for score, t, tokens in subsets] for subsets in found]
@@ -227,16 +249,14 @@ class Multilabel(Standalone):
             prob = 1 / (1 + math.exp(-score)) if score > -700 else 0.0
         return decode_subset(self.labels[type_], tokens, prob)
 
-    def _set(self, weights: SubsetWeights, leniency: float) -> None:
-        self.weights, self.lenient = weights, leniency
-        if leniency and not weights.distances.size:
-            raise ParameterError("leniency needs features with the template 'distance'")
+    def _set(self, weights: SubsetWeights) -> None:
+        self.weights = weights
         self._finder = SubsetFinder(
             self._pairs.program,
             len(self.labels),
             self.gap,
             np.ascontiguousarray(weights.tokens).ravel(),
-            weights.distances + np.float32(leniency),
+            weights.distances,
             **{name: weights.table[name] for name in TABLE},
             pair_weights=np.ascontiguousarray(weights.pairs).ravel(),
         )
@@ -259,7 +279,7 @@ class Multilabel(Standalone):
             "gap": self.gap,
             "restrictions": list(self.kept),
             "thresholds": self.thresholds.tolist(),
-            "leniency": self.lenient,
+            "company": None if self.second is None else self.second.to_json(),
             "probabilities": self.probabilities,
         }
 
@@ -271,9 +291,9 @@ class Multilabel(Standalone):
             model.types = frozenset(model.labels)
             model.kept, model.gap = tuple(header["restrictions"]), int(header["gap"])
             model.probabilities = bool(header["probabilities"])
-            model.lenient = float(header["leniency"])
+            model.second = None if header["company"] is None else Company.from_json(header["company"])
             model.set_threshold(dict(zip(model.labels, header["thresholds"], strict=True)))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ParameterError) as error:
             raise ModelFileError(f"the labels of the multilabel model are damaged: {error}") from None
         return model
 
@@ -288,13 +308,9 @@ class Multilabel(Standalone):
         self._set(
             SubsetWeights(
                 arrays["tokens"], arrays["distances"], arrays["pairs"], {name: arrays[name] for name in TABLE}
-            ),
-            self.lenient,
+            )
         )
 
-
-LENIENCIES = [0.1 * i for i in range(13)]
-"""What ``leniency="auto"`` tries."""
 
 DISTANCES = ("2", "3", "4", "5", "6..7", "8..10", "11..15", "16..25", "26..")
 """The ranges of the distance between the ends of a skip that have a weight."""

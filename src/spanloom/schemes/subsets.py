@@ -3,11 +3,14 @@
 A mention is a type and its tokens, ascending. What a set of mentions never does can be asked of a model as a
 restriction (McDonald, Crammer & Pereira 2005, section 3.2.1):
 
-==============  ====================================================================
-contiguous      no mention has a gap
-no_overlap      no two mentions share a token
-no_embedding    no mention has all tokens of another (whatever their labels)
-==============  ====================================================================
+=================  ====================================================================
+contiguous         no mention has a gap
+no_overlap         no two mentions share a token
+no_embedding       no mention has all tokens of another (whatever their labels)
+no_self_embedding  no mention has all tokens of another of its own label
+=================  ====================================================================
+
+The paper's data have one label, for which the last two are the same.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from itertools import combinations, pairwise
 
 from spanloom.corpus.mention import Mention
 
-RESTRICTIONS = ("contiguous", "no_overlap", "no_embedding")
+RESTRICTIONS = ("contiguous", "no_overlap", "no_embedding", "no_self_embedding")
 Subset = tuple[int, list[int]]
 
 
@@ -67,6 +70,8 @@ def conflict(a: Mention, b: Mention, restrictions: Iterable[str]) -> str | None:
             return name
         if name == "no_embedding" and (a.contains(b) or b.contains(a)):
             return name
+        if name == "no_self_embedding" and a.label == b.label and (a.contains(b) or b.contains(a)):
+            return name
     return None
 
 
@@ -76,7 +81,7 @@ def kept_restrictions(sentences: Iterable[Sequence[Mention]]) -> tuple[str, ...]
     Examples
     --------
     >>> kept_restrictions([[Mention("PER", ((0, 2),)), Mention("PER", ((1, 3),))]])
-    ('contiguous', 'no_embedding')
+    ('contiguous', 'no_embedding', 'no_self_embedding')
     """
     kept = set(RESTRICTIONS)
     for mentions in sentences:
