@@ -24,7 +24,7 @@ enum class Rule : std::uint8_t {
 struct LearnerSettings {
   Rule rule = Rule::mira;
   double limit = std::numeric_limits<double>::infinity();
-  std::size_t k = 0;   // best subsets to look at; 0: as many as the sentence has tokens
+  std::size_t k = 0;  // best subsets to look at; 0: as many as the sentence has tokens
   Restrictions restrictions;
   std::uint64_t seed = 1;
 };
