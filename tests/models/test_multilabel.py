@@ -294,6 +294,7 @@ def test_what_was_asked_for_must_fit() -> None:
         ({"threshold": "best"}, "global, label"),
         ({"threshold": {"XX": 1.0}}, "no label 'XX'"),
         ({"threshold": math.nan}, "finite"),
+        ({"company": True}, "learned from development data"),
         ({"algorithm": "lbfgs"}, "mira, perceptron, loglinear"),
     ],
 )

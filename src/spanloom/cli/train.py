@@ -114,10 +114,17 @@ def train(
     restriction: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[contiguous|no_overlap|no_embedding|none]",
+            metavar="[contiguous|no_overlap|no_embedding|no_self_embedding|none]",
             help="Of multilabel; may be repeated. What the data keep if not given.",
         ),
     ] = None,
+    company: Annotated[
+        bool,
+        typer.Option(
+            "--company",
+            help="Of multilabel: look again at broken mentions beside the other candidates, as --dev teaches.",
+        ),
+    ] = False,
     threshold: Annotated[
         str,
         typer.Option(metavar="NUMBER|global|label", help="Of multilabel: the least score, or how --dev chooses it."),
@@ -184,6 +191,7 @@ def train(
         k=k,
         max_gap=max_gap,
         restrictions="auto" if restriction is None else [name for name in restriction if name != "none"],
+        company=company,
         threshold=parse_value(threshold),
         aggressiveness=aggressiveness,
         parser=parser,
