@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "spanloom/adagrad.hpp"
 #include "spanloom/chain.hpp"
 #include "spanloom/lbfgs.hpp"
 #include "spanloom/likelihood.hpp"
@@ -125,6 +126,25 @@ void bind_learning(nb::module_& m) {
              return Lbfgs::Step(self.iterate());
            })
       .def("x", [](const Lbfgs& self) { return give(std::vector<double>(self.x())); }, "A copy of x.");
+
+  nb::class_<Adagrad>(m, "Adagrad", "Stochastic likelihood with a step for every weight.")
+      .def(
+          "__init__",
+          [](Adagrad* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
+             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, double l2, double rate,
+             double damping, std::uint64_t seed) {
+            new (self)
+                Adagrad(rows, std::move(structure), Gold{copy(gold_ptr), copy(gold_cells)}, l2, rate, damping, seed);
+          },
+          "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "l2"_a, "rate"_a, "damping"_a, "seed"_a)
+      .def("epoch", &Adagrad::epoch, nb::call_guard<nb::gil_scoped_release>(),
+           "Visit every sentence once; return the sum of their losses, each before its step.")
+      .def(
+          "weights",
+          [](const Adagrad& self) {
+            return nb::make_tuple(give(self.weights()), give(std::vector<double>(self.global_weights())));
+          },
+          "Return ([features * columns], [global cells]).");
 
   nb::class_<Perceptron>(m, "Perceptron", "Averaged structured perceptron.")
       .def(

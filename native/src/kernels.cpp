@@ -212,6 +212,15 @@ SPANLOOM_CLONES double dot(const float* a, const double* b, std::size_t n) { ret
 
 SPANLOOM_CLONES double dot(const float* a, const float* b, std::size_t n) { return dot_any(a, b, n); }
 
+SPANLOOM_CLONES void adagrad_step(const float* d, float value, float decay, float rate, std::size_t n, float* w,
+                                  float* squares) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const float g = value * d[i] + decay * w[i];
+    squares[i] += g * g;
+    w[i] -= rate * g / __builtin_sqrtf(squares[i]);
+  }
+}
+
 SPANLOOM_CLONES void add_scaled(double factor, const float* x, std::size_t n, double* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] += factor * static_cast<double>(x[i]);
 }

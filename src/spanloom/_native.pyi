@@ -296,6 +296,19 @@ class Lbfgs:
     def x(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """A copy of x."""
 
+class Adagrad:
+    """Stochastic likelihood with a step for every weight."""
+
+    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, rate: float, damping: float, seed: int) -> None: ...
+
+    def epoch(self) -> float:
+        """
+        Visit every sentence once; return the sum of their losses, each before its step.
+        """
+
+    def weights(self) -> tuple:
+        """Return ([features * columns], [global cells])."""
+
 class Perceptron:
     """Averaged structured perceptron."""
 

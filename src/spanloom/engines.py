@@ -151,7 +151,7 @@ class ComponentEngine(Engine):
         common = {
             **plan.options(),
             "dev": watch,
-            "compressed": None if plan.algorithm == "perceptron" else compress(rows, plan.settings),
+            "compressed": compress(rows, plan.settings) if plan.algorithm == "lbfgs" else None,
         }
         weights: list[Weights] = []
         history: list[Iteration] = []

@@ -26,7 +26,7 @@ from spanloom.errors import CorpusError, ModelFileError, NotFittedError, Paramet
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet, read_resource
-from spanloom.learning import Iteration, Listener, Settings, Weights
+from spanloom.learning import EPOCHS, Iteration, Listener, Settings, Weights
 from spanloom.models import MODELS, Model, Multilabel
 from spanloom.models.tagger import Tagger, column_as_mentions
 from spanloom.parameters import check_choice, check_count, check_number
@@ -75,8 +75,9 @@ class Recognizer:
     clusters
         A ``paths`` file of Brown clusters, for feature sets that look words up in the resource ``brown``.
     algorithm
-        ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood) or ``"perceptron"`` (averaged); for
-        ``multilabel`` ``"mira"``, ``"perceptron"`` or ``"loglinear"``.
+        ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood), ``"adagrad"`` (the same in a few passes, for
+        many labels or little time; near its maximum, on one core) or ``"perceptron"`` (averaged); for ``multilabel``
+        ``"mira"``, ``"perceptron"`` or ``"loglinear"``.
     l1, l2
         Penalties ``l1·‖w‖₁ + l2·‖w‖²``.
     support
@@ -272,7 +273,12 @@ class Recognizer:
         sentences = with_document_columns(self._with_trees(sentences), _sizes(items), columns)
         model = self._make_model(sentences, feature_set)
         settings = Settings(
-            self.l1, self.l2, self.max_iter or model.iterations, self.tol, threads=self.threads, support=self.support
+            self.l1,
+            self.l2,
+            self.max_iter or (EPOCHS if self.algorithm == "adagrad" else model.iterations),
+            self.tol,
+            threads=self.threads,
+            support=self.support,
         )
         engine = engine_of(model)
         held = hold(model, sentences, self.overlap)

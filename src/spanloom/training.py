@@ -15,7 +15,16 @@ from spanloom.corpus import Mention, Sentence
 from spanloom.errors import EncodingError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.features import FeatureSet
-from spanloom.learning import Iteration, Listener, Settings, Weights, averaged_perceptron, compress, maximise_likelihood
+from spanloom.learning import (
+    Iteration,
+    Listener,
+    Settings,
+    Weights,
+    averaged_perceptron,
+    compress,
+    maximise_likelihood,
+    stochastic_likelihood,
+)
 from spanloom.models import Component, Model, Shapes, Standalone
 
 Gold = list[list[Mention]]
@@ -190,13 +199,14 @@ def train_component(
     cells = gold_cells(component, gold, shapes)
     structure = component.structure_for(shapes)
     site_tying, global_tying = component.tying()
-    if algorithm == "perceptron":
+    if algorithm in ("perceptron", "adagrad"):
         if site_tying is not None or global_tying is not None:
             raise ParameterError(
-                "the perceptron learns a weight for every label and cannot tie them; with several representations use "
-                'algorithm="lbfgs"'
+                f"algorithm={algorithm!r} learns a weight for every label and cannot tie them; with several "
+                'representations use algorithm="lbfgs"'
             )
-        steps = averaged_perceptron(rows, structure, cells, settings, seed=seed, component=number)
+        learn = averaged_perceptron if algorithm == "perceptron" else stochastic_likelihood
+        steps = learn(rows, structure, cells, settings, seed=seed, component=number)
     else:
         steps = maximise_likelihood(
             compressed or compress(rows, settings),

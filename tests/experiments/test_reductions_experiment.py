@@ -7,13 +7,17 @@ from scipy.stats import chi2_contingency
 
 import spanloom
 from experiments import reductions as experiment
-from experiments.reductions import RUNS, chi_square, finish
+from experiments.reductions import PATTERNS, RUNS, chi_square, finish
 from experiments.runner import Context, Run
 
 
 def result(f1, correct, gold, predicted, **labels):
+    """Two documents with half of everything each."""
     by_label = {label: {"f1": value} for label, value in labels.items()}
-    return {"f1": f1, "correct": correct, "gold": gold, "predicted": predicted, "by_label": by_label}
+    counts = {"correct": correct, "gold": gold, "predicted": predicted}
+    half = f"{gold // 2} {predicted // 2} {correct // 2}"
+    more = {"documents": f"{half};{half}", "folds": 5, "patterns": PATTERNS}
+    return {"f1": f1, **counts, "by_label": by_label, **more}
 
 
 def test_chi_square_is_that_of_the_textbook():
@@ -43,8 +47,9 @@ def test_classes_and_significance_are_written(tmp_path):
     finish(results, tmp_path)
     text = (tmp_path / "reductions-classes.md").read_text(encoding="utf-8")
     p = chi_square(results["memm: joined labels"], results["memm: innermost"])
-    assert f"| memm: joined labels | 70.00 | {p:.3g} |" in text
-    assert "| edge | 70.00 |  |" in text
+    assert f"| memm: joined labels | 70.00 | +10.00 | {p:.3g} | 0 |" in text, "better in every resample"
+    assert "| edge | 70.00 |  |  |  |" in text
+    assert "| `( DNA ( protein t ) t )` | 907 | 907 |" in text
     assert "| DNA | 50.0 | 40.0 | 62.5 |  |" in text
     assert "| RNA |  |  | 25.0 |  |" in text
 
@@ -64,5 +69,7 @@ def test_a_run_scores_every_document_once_and_goes_on_where_it_stopped(model, le
     first = experiment.execute(run, context)
     assert first["gold"] == sum(len(set(s.mentions)) for d in docs for s in d.sentences)
     assert least < first["ceiling"] <= 1
-    monkeypatch.setattr(experiment, "_train_and_tag", None)
-    assert experiment.execute(run, context) == first
+    assert first["folds"] == 5
+    monkeypatch.setattr(spanloom.Recognizer, "fit", None)
+    again = experiment.execute(run, context)
+    assert {**again, "peak_mb": 0} == {**first, "peak_mb": 0}

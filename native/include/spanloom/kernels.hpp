@@ -42,6 +42,10 @@ double dot(const double* a, const double* b, std::size_t n);
 double dot(const float* a, const double* b, std::size_t n);
 double dot(const float* a, const float* b, std::size_t n);
 
+// One step of Adagrad for the weights of a feature: g = value * d[i] + decay * w[i], squares[i] += g^2,
+// w[i] -= rate * g / sqrt(squares[i]).
+void adagrad_step(const float* d, float value, float decay, float rate, std::size_t n, float* w, float* squares);
+
 // y[i] += factor * x[i].
 void add_scaled(double factor, const float* x, std::size_t n, double* y);
 

@@ -24,6 +24,6 @@ BaseName = Literal[
 ]
 ModelName = Literal["auto", BaseName, "innermost", "outermost", "layered", "cascade", "joined"]
 Direction = Literal["inside-out", "outside-in"]
-Algorithm = Literal["auto", "lbfgs", "perceptron", "mira", "loglinear"]
+Algorithm = Literal["auto", "lbfgs", "adagrad", "perceptron", "mira", "loglinear"]
 Support = Literal["all", "observed"]
 Overlap = Literal["raise", "longest", "outermost", "innermost"]

@@ -110,7 +110,7 @@ class Model(ABC):
     sites: ClassVar[Literal["tokens", "gaps", "segments"]] = "tokens"
     holds: ClassVar[str]
     """What mention sets the model can hold, in words, for messages."""
-    algorithms: ClassVar[tuple[str, ...]] = ("lbfgs", "perceptron")
+    algorithms: ClassVar[tuple[str, ...]] = ("lbfgs", "adagrad", "perceptron")
     """How it can learn; the first is the default."""
     iterations: ClassVar[int] = 500
     """At most so many, unless told otherwise."""

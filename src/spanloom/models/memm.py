@@ -32,7 +32,7 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import Iteration, Settings, Weights, compress, maximise_likelihood
+from spanloom.learning import Iteration, Settings, Weights, compress, maximise_likelihood, stochastic_likelihood
 from spanloom.models.base import Standalone, WeightColumn
 from spanloom.parameters import check_choice, check_count
 from spanloom.schemes import Representations, Segments, first_misfit
@@ -63,7 +63,7 @@ class MaximumEntropyMarkov(Standalone):
 
     name = "memm"
     holds = "contiguous mentions that do not overlap"
-    algorithms = ("lbfgs",)
+    algorithms = ("lbfgs", "adagrad")
 
     def __init__(
         self,
@@ -124,13 +124,15 @@ class MaximumEntropyMarkov(Standalone):
         tokens = _with_more(rows, [rows.width + h for h in histories], width)
         tie = self.representations.tie(self.segments.labels)
         first = np.repeat(rows.group_ptr[:-1], np.diff(rows.group_ptr))  # of each token's sentence
-        yield from maximise_likelihood(
-            compress(tokens, settings),
-            ChoiceStructure(self.size),
-            (rows.group_ptr, ((np.arange(len(labels)) - first) * self.size + labels).astype(np.int32)),
-            settings,
-            site_tying=None if tie is None else tie.sites,
-        )
+        cells = rows.group_ptr, ((np.arange(len(labels)) - first) * self.size + labels).astype(np.int32)
+        structure = ChoiceStructure(self.size)
+        if algorithm == "adagrad":
+            if tie is not None:
+                raise ParameterError('several representations are learned by algorithm="lbfgs"')
+            yield from stochastic_likelihood(tokens, structure, cells, settings, seed=seed)
+        else:
+            tying = None if tie is None else tie.sites
+            yield from maximise_likelihood(compress(tokens, settings), structure, cells, settings, site_tying=tying)
 
     def install(self, learned: Weights) -> None:
         count = len(learned.features) - (self.size + 1 + len(self.pairs))

@@ -81,7 +81,7 @@ def run_jobs(
     make
         Makes a recogniser of settings; :func:`make_recognizer` if left out.
     """
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if processes is not None and processes < 1:
         raise ParameterError(f"processes must be at least 1, got {processes}")
     processes = min(processes or cores, max(1, len(jobs)))
