@@ -1,7 +1,7 @@
 """Objectives and optimisers: they know score tables and graphs, not mentions."""
 
 from spanloom.learning.adagrad import EPOCHS, stochastic_likelihood
-from spanloom.learning.likelihood import Settings, Weights, compress, maximise_likelihood
+from spanloom.learning.likelihood import Settings, Weights, along_l2, compress, maximise_likelihood
 from spanloom.learning.online import SubsetWeights, learn_subsets
 from spanloom.learning.perceptron import averaged_perceptron
 from spanloom.learning.records import Iteration, Listener
@@ -13,6 +13,7 @@ __all__ = [
     "Settings",
     "SubsetWeights",
     "Weights",
+    "along_l2",
     "averaged_perceptron",
     "compress",
     "learn_subsets",
