@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -86,6 +87,19 @@ def test_json_has_settings_commit_and_seconds(tmp_path, execute):
     assert first["paper"] == {"f1": 70.8}
     assert first["commit"] == commit()
     assert first["seconds"] >= 0
+
+
+def test_a_quick_table_that_is_worth_keeping_stands_beside_the_full_one(tmp_path, execute):
+    """It says what a quick run is, and does not touch the full table."""
+    full = runner(tmp_path, execute)
+    full.run()
+    before = (tmp_path / "results" / "table3.md").read_text()
+    some = replace(full.experiment, quick_about="Three folds instead of ten.")
+    Runner("table3", some, tmp_path, quick=True, root=tmp_path).run()
+    quick = (tmp_path / "results" / "table3.quick.md").read_text()
+    assert "Three folds instead of ten." in quick
+    assert "--quick" in quick
+    assert (tmp_path / "results" / "table3.md").read_text() == before
 
 
 def test_quick_results_are_kept_apart(tmp_path, execute):
