@@ -27,15 +27,16 @@ from spanloom.tuning.jobs import Job, mentions_of, run_jobs
 FOLDS = 5
 COMMON: dict[str, Any] = {
     "features": "alex-genia",
-    "annotators": ["induced"],
     "min_count": 2,
-    "support": "observed",
     "overlap": "outermost",
-    "l2": 1.0,
-    "tol": 1e-3,
-    "max_iter": 100,
+    "algorithm": "adagrad",
 }
-BASES: dict[str, dict[str, Any]] = {"memm": {"order": 2}, "chain": {}}
+BASES: dict[str, dict[str, Any]] = {
+    "memm": {"base": "memm", "order": 2, "l2": 2.0, "max_iter": 20},
+    "chain": {"base": "chain", "l2": 3.0, "max_iter": 12},
+}
+RARE = {"memm": 5, "chain": 10}
+"""Joined labels that occur less often back off: of 751 labels in four folds, 270 and 195 remain."""
 FLAT = {"scheme": "IOB2"}
 CASCADE = {"model": "cascade", "folds": 2, **FLAT}
 ROWS: list[tuple[str, dict[str, Any], float]] = [
@@ -68,11 +69,17 @@ PATTERNS = {
 }
 """The ten most frequent of the paper's table 1."""
 
+
+def _run(base: str, name: str, settings: dict[str, Any], paper: float) -> Run:
+    more = {"rare": RARE[base]} if settings["model"] == "joined" else {}
+    return Run(f"{base}: {name}", {**COMMON, **settings, **BASES[base], **more}, {"f1": paper})
+
+
 RUNS = [
-    Run(f"{base}: {name}", {**COMMON, **settings, **more, "base": base}, {"f1": paper})
-    for base, more in BASES.items()
-    for name, settings, paper in ROWS
-] + [Run("edge", {**COMMON, "model": "edge"})]
+    *(_run(base, *row) for base in BASES for row in ROWS),
+    Run("memm: innermost, lexicon", {**COMMON, **BASES["memm"], **ROWS[0][1], "annotators": ["induced"]}),
+    Run("edge", {**COMMON, "model": "edge", "l2": 3.0, "max_iter": 12}),
+]
 
 
 def execute(run: Run, context: Context) -> Result:
@@ -113,8 +120,12 @@ def _reachable(settings: dict[str, Any], train: Sequence[Document], test: Sequen
     groups = {"groups": settings["groups"]} if "groups" in settings else {}
     direction = {"direction": settings["direction"]} if "direction" in settings else {}
     model: Any = KINDS[settings["model"]](**groups, **direction)
+    lengths = [len(s) for doc in train for s in doc.sentences]
     learned = hold(model, [s for doc in train for s in doc.sentences], "outermost").mentions
-    model.learn([(m, len(s)) for m, s in zip(learned, (s for doc in train for s in doc.sentences), strict=True)])
+    if isinstance(model, Joined):
+        model.rare = settings.get("rare", 1)
+        learned, _ = model.narrow(learned, lengths)
+    model.learn(list(zip(learned, lengths, strict=True)))
     sentences = [s for doc in test for s in doc.sentences]
     held = hold(model, sentences, "outermost")
     kept = held.mentions
@@ -194,12 +205,15 @@ EXPERIMENT = Experiment(
     columns=("precision", "recall", "f1", "ceiling", "train_seconds", "words_per_second", "peak_mb"),
     percent=("precision", "recall", "f1", "ceiling"),
     finish=finish,
-    quick_about="This is the first of the five folds: 400 of 2,000 abstracts are tested. The figures of the paper are of all five.",
+    quick_about=(
+        "**This is the first of the five folds: 400 of the 2,000 abstracts are tested. The paper's figures are of all "
+        "five.**"
+    ),
     about=(
         "GENIA, 22 classes, five-fold cross-validation by document, all levels of nesting scored together. Base "
         "taggers: the maximum-entropy Markov model, as in the paper, and the chain. The features are those of the "
-        "paper as far as it describes them; in place of its gazetteers, which are not public, a lexicon of the "
-        "training mentions, made by cross-fitting. Settings were chosen on an eighth of the training documents of the "
-        "first fold. Tables 1 and 5 and significance are in `reductions-classes`."
+        "paper as far as it describes them, without its gazetteers, which are not public; one line has a lexicon of "
+        "the training mentions in their place, made by cross-fitting. Settings were chosen on an eighth of the "
+        "training documents of the first fold. Tables 1 and 5 and significance are in `reductions-classes`."
     ),
 )
