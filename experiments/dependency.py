@@ -20,7 +20,6 @@ from spanloom.corpus import valid_spans
 from spanloom.corpus.trees import heads_of
 from spanloom.evaluation.score import micro
 from spanloom.evaluation.significance import bootstrap, interval, unit_counts
-from spanloom.models import Model
 from spanloom.models.segments import SegmentModel
 from spanloom.parsers import Parser, UDPipeParser, attachment, jackknife, train_udpipe, with_trees
 from spanloom.schemes import flatten
@@ -171,7 +170,7 @@ def _execute(settings: dict[str, Any], context: Context) -> Result:
         "dev_f1": ner.score(dev).f1,
         "fits_train": ner.ceiling_,
         "fits_test": hold(ner.model_, test, "outermost").ceiling,
-        **_candidates(ner.model_, train),
+        **_candidates(ner, train),
         **attached,
         "iterations": len(ner.history_),
         # The first ones also hold the features and the line search's first steps.
@@ -192,18 +191,20 @@ def _execute(settings: dict[str, Any], context: Context) -> Result:
     }
 
 
-def _candidates(model: Model, train: Sequence[Sentence]) -> dict[str, float]:
-    """Count candidates and edges per token of the training data.
+def _candidates(ner: Recognizer, train: Sequence[Sentence]) -> dict[str, float]:
+    """Count candidates, rows of features and edges per token of the training data.
 
     ``edges`` are those of the paper's lattice, one for every candidate with its column and the column before it.
     """
+    model = ner.model_
     if not isinstance(model, SegmentModel):
         return {}
     tokens = sum(map(len, train))
-    segments = model.lattices(train, (1, 1, False)).segments
+    lattices = model.lattices(train, ner.extractor_.layout)
+    segments = lattices.segments
     (component,) = model.components
     columns = len(component.columns)
-    out = {"candidates": segments / tokens}
+    out = {"candidates": segments / tokens, "rows": lattices.rows / tokens}
     if component.columns[0] == "O":
         out["edges"] = ((segments - tokens) * (columns - 1) * columns + tokens * columns**2) / tokens
     return out
@@ -319,11 +320,11 @@ ABOUT = """\
 OntoNotes is licensed; the stand-ins are UNER-EWT (`uner`) and GUM's outermost mentions, in all ten types (`gum`) and in
 four coarse ones as in the paper (`gum4`); `gum nested` has all of GUM's mentions. The paper's figures are beside ours
 for their order, not for their height. `fits`: the share of gold mentions that the model can hold (table 1);
-`candidates` and `edges` per token of the training data; the time is the median processor time of a whole iteration of
-training (objective, gradient and the optimiser's own work) on one core, where other work shares the machine. Parsers
-are UDPipe, trained on the training data; training data get their trees by jackknifing. Gold parts of speech everywhere.
-L = 8 unless the settings say otherwise. Comparisons, F1 by section and pictures: `dependency-details.md`,
-`dependency-lengths.png`, `dependency-times.png`."""
+`candidates`, `rows` of features and `edges` per token of the training data; the time is the median processor time of a
+whole iteration of training (objective, gradient and the optimiser's own work) on one core, where other work shares the
+machine. Parsers are UDPipe, trained on the training data; training data get their trees by jackknifing. Gold parts of
+speech everywhere. L = 8 unless the settings say otherwise. Comparisons, F1 by section and pictures:
+`dependency-details.md`, `dependency-lengths.png`, `dependency-times.png`."""
 
 EXPERIMENT = Experiment(
     title="Dependency-guided recognition (Jie, Muis & Lu 2017)",
@@ -339,6 +340,7 @@ EXPERIMENT = Experiment(
         "uas_test",
         "las_test",
         "candidates",
+        "rows",
         "edges",
         "ms_per_iteration",
         "words_per_second",

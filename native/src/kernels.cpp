@@ -85,7 +85,11 @@ SPANLOOM_INLINE void gather_any(const float* table, std::size_t stride, const st
   for (; column + 16 <= stride; column += 16) {
     gather_block<16, kValued>(table + column, stride, ids, values, n, out + column);
   }
-  if (column < stride) gather_block<8, kValued>(table + column, stride, ids, values, n, out + column);
+  if (column + kLane <= stride) {
+    gather_block<kLane, kValued>(table + column, stride, ids, values, n, out + column);
+    column += kLane;
+  }
+  if (column < stride) gather_block<kLane / 2, kValued>(table + column, stride, ids, values, n, out + column);
 }
 
 // out[0 .. Width) = sum over x of vector[x] * matrix[x, 0 .. Width), held in registers.
@@ -175,7 +179,11 @@ SPANLOOM_CLONES void vector_matrix(const double* vector, const double* matrix, s
   for (; column + 16 <= stride; column += 16) {
     vector_matrix_block<16>(vector, matrix + column, rows, stride, out + column);
   }
-  if (column < stride) vector_matrix_block<8>(vector, matrix + column, rows, stride, out + column);
+  if (column + kLane <= stride) {
+    vector_matrix_block<kLane>(vector, matrix + column, rows, stride, out + column);
+  } else if (column < stride) {
+    vector_matrix_block<kLane / 2>(vector, matrix + column, rows, stride, out + column);
+  }
 }
 
 SPANLOOM_CLONES void add_outer(double factor, const double* left, const double* right, std::size_t rows,
@@ -189,18 +197,27 @@ SPANLOOM_CLONES void add_outer(double factor, const double* left, const double* 
 
 SPANLOOM_CLONES double multiply_sum(const double* a, const double* b, std::size_t n, double* out) {
   double lanes[kLane] = {};
-  for (std::size_t i = 0; i < n; i += kLane) {
-    for (std::size_t j = 0; j < kLane; ++j) {
-      const double product = a[i + j] * b[i + j];
-      out[i + j] = product;
-      lanes[j] += product;
-    }
+  std::size_t i = 0;
+  const auto add = [&](std::size_t j) __attribute__((always_inline)) {
+    const double product = a[i + j] * b[i + j];
+    out[i + j] = product;
+    lanes[j] += product;
+  };
+  for (; i + kLane <= n; i += kLane) {
+    for (std::size_t j = 0; j < kLane; ++j) add(j);
+  }
+  if (i < n) {
+    for (std::size_t j = 0; j < kLane / 2; ++j) add(j);
   }
   return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
 }
 
 SPANLOOM_CLONES void max_step(const double* previous, const double* matrix, const double* scores, std::size_t rows,
                               std::size_t stride, double* best, std::int32_t* back) {
+  if (stride < kLane) {
+    max_block<kLane / 2>(previous, matrix, scores, rows, stride, best, back);
+    return;
+  }
   for (std::size_t column = 0; column < stride; column += kLane) {
     max_block<kLane>(previous, matrix + column, scores + column, rows, stride, best + column, back + column);
   }

@@ -3,13 +3,16 @@
 #include <cstdint>
 
 // The loops where the time goes. Each is compiled twice, for plain x86-64 and for AVX2 with FMA, and chosen at run
-// time. Rows are padded to a stride that is a multiple of kLane, so that every loop runs over whole vectors.
+// time. Rows are padded to a stride that is a multiple of kLane, or half of it where that is enough, so that every loop
+// runs over whole vectors.
 
 namespace spanloom::kernels {
 
 inline constexpr std::size_t kLane = 8;
 
-constexpr std::size_t padded(std::size_t columns) { return (columns + kLane - 1) / kLane * kLane; }
+constexpr std::size_t padded(std::size_t columns) {
+  return columns <= kLane / 2 ? kLane / 2 : (columns + kLane - 1) / kLane * kLane;
+}
 
 // x[i] = exp(x[i]); exactly 0 for -inf and below the smallest normal number; within 2 ulp elsewhere.
 void exp_all(double* x, std::size_t n);
