@@ -147,6 +147,14 @@ def test_pos_text_with_lost_breaks_and_other_characters() -> None:
     assert placed == [([(0, 2), (3, 5), (5, 6)], ["1", "2", "3"]), ([(0, 2), (3, 4)], ["4", "5"])]
 
 
+def test_a_pos_text_without_words_leaves_what_stands_between_spaces(tmp_path: Path) -> None:
+    corpus_ = read(corpus(tmp_path, pos="UI/LS -/: 1/CD\nTI/LS -/: \n"))
+    (doc,) = corpus_
+    assert doc.sentences[1].tokens == ["alpha", "-", "and", "beta", "-", "zin", "bind", "T", "cell", "s."]
+    assert set(doc.sentences[1].columns["pos"]) == {"X"}
+    assert corpus_.report.counts["pos-differs"] == 1
+
+
 def test_a_word_without_a_tag_is_survived_and_reported(tmp_path: Path) -> None:
     corpus_ = read(
         corpus(tmp_path, pos=POS.replace("h/NN ./.", "h./NN").replace(" T/NN cells/NNS", " T/ /NNS cells/NNS"))

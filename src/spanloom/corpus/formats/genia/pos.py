@@ -114,7 +114,9 @@ def place_document(texts: list[str], sentences: list[Tagged]) -> tuple[list[tupl
     other = "".join(words)
     edges = [0, *accumulate(len(word) for word in words)]
     differ = 0
-    if flat != other:
+    if not other:  # no words at all: what stands between spaces, without a real tag
+        edges, tags, differ = [0, 0], ["X"], len(flat)
+    elif flat != other:
         carried, differ = _carry(other, flat)
         edges = [carried[edge] for edge in edges]
     edges[0], edges[-1] = 0, len(flat)
