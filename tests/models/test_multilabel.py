@@ -382,6 +382,8 @@ def test_restrictions_count_after_the_second_look(sample) -> None:
     settings = {"restrictions": ["no_self_embedding"], "overlap": "longest", "company": True}
     ner = Recognizer("multilabel", features="mcdonald", max_iter=3, **settings).fit(train, dev=test)
     assert ner.model_.second is not None
+    assert ner.training_["lost"] == 0, "learning holds everything"
+    assert 0 < ner.training_["misread"] == len(ner.lost_), "tagging finds one of two that may not stand together"
     for sentence in ner.set_threshold(-2.0).predict(test):
         pairs = [(a, b) for a in sentence.mentions for b in sentence.mentions if a is not b and a.label == b.label]
         assert not any(a.contains(b) for a, b in pairs)

@@ -111,8 +111,9 @@ class Multilabel(Standalone):
         self.set_threshold(0.0 if isinstance(self.threshold, str) else self.threshold)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
-        asked = () if self.restrictions == "auto" else tuple(self.restrictions)
-        limit = 0 if "contiguous" in asked else self.max_gap
+        # With a second look, restrictions count in tagging only: learning holds all.
+        asked = () if self.company or self.restrictions == "auto" else tuple(self.restrictions)
+        limit = 0 if self.restrictions != "auto" and "contiguous" in self.restrictions else self.max_gap
         for i, mention in enumerate(mentions):
             if limit is not None and widest_gap(mention) > limit:
                 return i, f"has a gap of {widest_gap(mention)} tokens, and at most {limit} were asked for"
@@ -121,6 +122,15 @@ class Multilabel(Standalone):
                 if name is not None:
                     return i, f"breaks the restriction {name!r} with mention {j}: {other.label} {other.parts}"
         return None
+
+    def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
+        if not self.company or self.restrictions == "auto":
+            return []
+        kept: list[Mention] = []
+        for mention in sorted(mentions, key=ORDERS["longest"]):
+            if all(conflict(mention, other, self.restrictions) is None for other in kept):
+                kept.append(mention)
+        return sorted(set(mentions) - set(kept))
 
     def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
         kept: list[Mention] = []
