@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,8 +67,10 @@ def child(step: str, source: str, folder: str, model: str) -> None:
     except SystemExit as done:  # how commands end
         if done.code:
             raise
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGABYTE  # Linux counts kibibytes
-    print(json.dumps([time.process_time() - start, peak]))
+    seconds = time.process_time() - start
+    # VmHWM begins anew with the process; ru_maxrss would begin with the peak of the parent.
+    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    print(json.dumps([seconds, int(peak[1]) * 1024 / MEGABYTE if peak else None]))
 
 
 def main() -> None:
