@@ -286,7 +286,8 @@ def _draw_lengths(results: dict[str, Result], folder: Path) -> None:
     axes = figure.add_subplot()
     most = 60
     for name, result in results.items():
-        points = [(int(n), y) for n, y in result["by_length"].items() if int(n) <= most and result["sentences"][n] >= 5]
+        counts = sorted((int(n), y) for n, y in result["by_length"].items() if result["sentences"][n] >= 5)
+        points = [(n, y) for n, y in counts if n <= most]
         axes.plot(*zip(*points, strict=True), marker=".", label=f"dgm, L = n: {name.split(',')[0]}")
     n = np.arange(1, most + 1)
     axes.plot(n, np.e * n, "k--", linewidth=0.8, label="e·n (average tree)")
@@ -307,6 +308,8 @@ def _draw_times(results: dict[str, Result], folder: Path) -> None:
 
     conditions = sorted({name.rpartition(": ")[0] for name in results})
     conditions = [c for c in conditions if all(f"{c}: {model}" in results for model in FEATURES)]
+    if not conditions:
+        return
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     for k, model in enumerate(FEATURES):
