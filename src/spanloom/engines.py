@@ -46,6 +46,26 @@ class Plan:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What to learn from."""
+
+    sentences: Sequence[Sentence]
+    gold: Gold
+    """The mentions of each sentence that the model can hold."""
+    features: FeatureSet
+    dev: Sequence[Sentence] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a file has of a model: its features, all arrays, and the model's own part of the header."""
+
+    extractor: FeatureExtractor
+    arrays: Arrays
+    header: Mapping[str, Any]
+
+
 class Engine(ABC):
     """A model at work.
 
@@ -76,14 +96,7 @@ class Engine(ABC):
         return held
 
     @abstractmethod
-    def train(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Gold,
-        features: FeatureSet,
-        plan: Plan,
-        dev: Sequence[Sentence] | None,
-    ) -> list[Iteration]:
+    def train(self, data: Data, plan: Plan) -> list[Iteration]:
         """Learn and return a record of every iteration; ``Interrupted`` if that was stopped and there are weights."""
 
     @abstractmethod
@@ -95,10 +108,8 @@ class Engine(ABC):
         """Return what was learned besides the features, for a file."""
 
     @abstractmethod
-    def restore(
-        self, extractor: FeatureExtractor, arrays: Arrays, header: Mapping[str, Any], threads: int | None
-    ) -> None:
-        """Undo ``arrays``; ``header`` is the model's. Raises ``ModelFileError``, ``ValueError`` or ``KeyError``."""
+    def restore(self, file: Stored, threads: int | None) -> None:
+        """Undo ``arrays``; ``ModelFileError``, ``ValueError`` or ``KeyError`` if the file does not fit the model."""
 
     def set_penalty(self, chosen: penalty.Penalty) -> None:
         """Use a mention penalty from now on."""
@@ -131,23 +142,16 @@ class ComponentEngine(Engine):
     def labels(self) -> frozenset[str]:
         return frozenset().union(*(component.types for component in self.model.components))
 
-    def train(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Gold,
-        features: FeatureSet,
-        plan: Plan,
-        dev: Sequence[Sentence] | None,
-    ) -> list[Iteration]:
+    def train(self, data: Data, plan: Plan) -> list[Iteration]:
         model, threads = self.model, plan.settings.threads
-        extractor = FeatureExtractor(features, model.sites)
-        shapes = model.shapes(sentences, extractor.layout)
-        rows = extractor.fit(sentences, threads, shapes.lattices)
+        extractor = FeatureExtractor(data.features, model.sites)
+        shapes = model.shapes(data.sentences, extractor.layout)
+        rows = extractor.fit(data.sentences, threads, shapes.lattices)
         watch = None
-        if dev is not None:
-            dev_shapes = model.shapes(dev, extractor.layout)
-            dev_rows = extractor.transform(dev, threads, dev_shapes.lattices)
-            watch = Dev(dev_rows, [s.mentions for s in dev], dev_shapes)
+        if data.dev is not None:
+            dev_shapes = model.shapes(data.dev, extractor.layout)
+            dev_rows = extractor.transform(data.dev, threads, dev_shapes.lattices)
+            watch = Dev(dev_rows, [s.mentions for s in data.dev], dev_shapes)
         common = {
             **plan.options(),
             "dev": watch,
@@ -158,7 +162,7 @@ class ComponentEngine(Engine):
         interrupted: Interrupted | None = None
         for number, component in enumerate(model.components):
             try:
-                learned, records = train_component(component, rows, gold, shapes, number=number, **common)
+                learned, records = train_component(component, rows, data.gold, shapes, number=number, **common)
             except Interrupted as stop:
                 interrupted, learned, records = stop, stop.learned, stop.history
             weights.append(learned)
@@ -229,16 +233,10 @@ class ComponentEngine(Engine):
             stored[f"component.{i}.globals"] = weights.globals
         return stored
 
-    def restore(
-        self, extractor: FeatureExtractor, arrays: Arrays, header: Mapping[str, Any], threads: int | None
-    ) -> None:
-        self.install(
-            extractor,
-            [
-                Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"])
-                for i in range(len(self.model.components))
-            ],
-        )
+    def restore(self, file: Stored, threads: int | None) -> None:
+        numbers, arrays = range(len(self.model.components)), file.arrays
+        weights = [Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"]) for i in numbers]
+        self.install(file.extractor, weights)
 
 
 class StandaloneEngine(Engine):
@@ -253,16 +251,11 @@ class StandaloneEngine(Engine):
     def labels(self) -> frozenset[str]:
         return self.model.types
 
-    def train(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Gold,
-        features: FeatureSet,
-        plan: Plan,
-        dev: Sequence[Sentence] | None,
-    ) -> list[Iteration]:
+    def train(self, data: Data, plan: Plan) -> list[Iteration]:
         try:
-            history = train_standalone(self.model, sentences, gold, features, dev=dev, **plan.options())
+            history = train_standalone(
+                self.model, data.sentences, data.gold, data.features, dev=data.dev, **plan.options()
+            )
         except Interrupted:
             self.extractor = self.model.extractor
             raise
@@ -275,11 +268,9 @@ class StandaloneEngine(Engine):
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {f"model.{name}": array for name, array in self.model.arrays().items()}
 
-    def restore(
-        self, extractor: FeatureExtractor, arrays: Arrays, header: Mapping[str, Any], threads: int | None
-    ) -> None:
-        self.extractor = extractor
-        self.model.restore(extractor, below(arrays, "model."))
+    def restore(self, file: Stored, threads: int | None) -> None:
+        self.extractor = file.extractor
+        self.model.restore(file.extractor, below(file.arrays, "model."))
 
 
 class ReductionEngine(Engine):
@@ -298,19 +289,12 @@ class ReductionEngine(Engine):
         kept, gone = self.model.narrow(held.mentions, lengths)
         return Held(kept, held.lost + gone, held.misread)
 
-    def train(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Gold,
-        features: FeatureSet,
-        plan: Plan,
-        dev: Sequence[Sentence] | None,
-    ) -> list[Iteration]:
+    def train(self, data: Data, plan: Plan) -> list[Iteration]:
         try:
-            history = self.model.train(sentences, gold, dev=dev, listener=plan.listener)
+            history = self.model.train(data.sentences, data.gold, dev=data.dev, listener=plan.listener)
         except Interrupted as stop:  # a part was; without the others it is of no use
             raise KeyboardInterrupt(*stop.args) from None
-        self.extractor = _no_features(self.model, features)
+        self.extractor = _no_features(self.model, data.features)
         return history
 
     def find(self, sentences: Sequence[Sentence], threads: int | None) -> Gold:
@@ -319,11 +303,9 @@ class ReductionEngine(Engine):
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {f"model.{name}": array for name, array in self.model.arrays().items()}
 
-    def restore(
-        self, extractor: FeatureExtractor, arrays: Arrays, header: Mapping[str, Any], threads: int | None
-    ) -> None:
-        self.extractor = extractor
-        self.model.restore(header, below(arrays, "model."), threads)
+    def restore(self, file: Stored, threads: int | None) -> None:
+        self.extractor = file.extractor
+        self.model.restore(file.header, below(file.arrays, "model."), threads)
 
     def recognizers(self, whole: Recognizer) -> list[Recognizer]:
         return self.model.recognizers

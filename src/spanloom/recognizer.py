@@ -21,7 +21,7 @@ from spanloom import penalty
 from spanloom.columns import Annotator, annotator, restore, with_document_columns
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
-from spanloom.engines import ComponentEngine, Engine, Plan, below, engine_of
+from spanloom.engines import ComponentEngine, Data, Engine, Plan, Stored, below, engine_of
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
@@ -303,7 +303,7 @@ class Recognizer:
         )
         interrupted: Interrupted | None = None
         try:
-            history = engine.train(sentences, held.mentions, feature_set, plan, dev_sentences)
+            history = engine.train(Data(sentences, held.mentions, feature_set, dev_sentences), plan)
         except Interrupted as stop:
             interrupted, history = stop, stop.history
         training = {
@@ -524,7 +524,7 @@ class Recognizer:
                 raise ModelFileError(f"the model is a {name!r}, which this version of spanloom does not have")
             engine = engine_of(known[name].from_header(header["model"]))
             extractor = FeatureExtractor.from_state(below(arrays, "features."), header["features"])
-            engine.restore(extractor, arrays, header["model"], threads)
+            engine.restore(Stored(extractor, arrays, header["model"]), threads)
             settings = {k: v for k, v in header["settings"].items() if k in cls._parameter_names()}
             settings["repairs"] = tuple(settings.get("repairs", ()))
             annotators = [
