@@ -233,7 +233,7 @@ def test_parameters_are_only_stored_until_fit():
         ({"overlap": "some"}, "'overlap' parameter must be one of raise, longest, outermost, innermost. Got 'some'"),
         ({"threads": 0}, "'threads'"),
         ({"seed": -1}, "'seed'"),
-        ({"algorithm": "sgd"}, "lbfgs, perceptron"),
+        ({"algorithm": "sgd"}, "lbfgs, adagrad, perceptron"),
     ],
 )
 def test_bad_settings_say_what_is_allowed(settings, message):
