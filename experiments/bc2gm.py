@@ -12,6 +12,9 @@ from spanloom.corpus.report import Report
 from spanloom.evaluation import micro
 from spanloom.evaluation.alternatives import with_alternatives
 
+SCORES = ("precision", "recall", "f1", "alt_precision", "alt_recall", "alt_f1")
+"""What ``scores`` returns."""
+
 
 def load(part: str, data: Path) -> list[Document]:
     """Read ``train`` or ``test``."""

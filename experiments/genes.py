@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from experiments.bc2gm import blind, load, scores
+from experiments.bc2gm import SCORES, blind, load, scores
 from experiments.representations import QUICK
 from experiments.runner import Context, Experiment, Result, Run
+from experiments.separators import clusters
 from spanloom import Recognizer, Sentence, read
 from spanloom.columns import ModelColumns
 from spanloom.corpus.tokenizer import tokenize
 from spanloom.features import FeatureSet, read_resource
-from spanloom.features.brown import train_clusters
 
 CLUSTERS = 1000
 POS_FEATURES = (
@@ -30,15 +30,6 @@ POS_FEATURES = (
 )
 WITH_POS = ("pos[-1..1]", "pos[-1] & pos[0]", "pos[0] & pos[1]")
 WITH_CLUSTERS = ("cluster(word, brown, 4, 8, 12, 20)[-1..1]",)
-
-
-def clusters(context: Context) -> Path:
-    """Brown clusters of the unlabelled text, made once."""
-    path = context.work / f"brown{CLUSTERS}.paths"
-    if not path.exists():
-        with open(context.data / "pubmed" / "sentences.txt", encoding="utf-8") as lines:
-            train_clusters(lines, CLUSTERS, min_count=1).write(path)
-    return path
 
 
 def pieces(sentence: Sentence) -> Sentence:
@@ -76,7 +67,7 @@ def execute(run: Run, context: Context) -> Result:
         annotators.append(ModelColumns(tagger(context)))
         templates += WITH_POS
     if "clusters" in s["with"]:
-        resources["brown"] = read_resource(clusters(context), "brown")
+        resources["brown"] = read_resource(clusters(CLUSTERS, context), "brown")
         templates += WITH_CLUSTERS
     options: dict[str, Any] = {"annotators": annotators}
     if "induced" in s["with"]:
@@ -111,6 +102,8 @@ def _run(name: str, scheme: str, *resources: str) -> Run:
     return Run(name, {"scheme": scheme, "with": templates, "l2": 1.0, "max_iter": 150})
 
 
+SHARES = (*SCORES, "parentheses", "abbreviations", "parentheses+abbreviations")
+
 EXPERIMENT = Experiment(
     title="Gene names in BioCreative II",
     runs=[
@@ -122,29 +115,8 @@ EXPERIMENT = Experiment(
         _run("the same in seven representations", "BIES+", "clusters", "pos"),
     ],
     execute=execute,
-    columns=(
-        "precision",
-        "recall",
-        "f1",
-        "alt_precision",
-        "alt_recall",
-        "alt_f1",
-        "parentheses",
-        "abbreviations",
-        "parentheses+abbreviations",
-        "train_seconds",
-    ),
-    percent=(
-        "precision",
-        "recall",
-        "f1",
-        "alt_precision",
-        "alt_recall",
-        "alt_f1",
-        "parentheses",
-        "abbreviations",
-        "parentheses+abbreviations",
-    ),
+    columns=(*SHARES, "train_seconds"),
+    percent=SHARES,
     about=(
         "Test part of BioCreative II gene mention; `alt` is the task's own rule with alternatives, and so are the "
         "columns of the repairs, each measured on its own. Resources: 1,000 Brown clusters of the unlabelled text, a "

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments import bc2gm
-from experiments.bc2gm import blind, in_characters, scores
+from experiments.bc2gm import SCORES, blind, in_characters, scores
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Document, Recognizer, Sentence, read
 from spanloom._native import Likelihood
@@ -31,6 +31,8 @@ QUICK = 1500
 """Training sentences of a quick run."""
 
 Chars = list[tuple[int, int]]
+GOLD = "bc2gm gold"
+"""Under this name, what is to be found is kept beside what the models find."""
 
 
 def load(corpus: str, part: str, data: Path) -> list[Document]:
@@ -96,8 +98,9 @@ def execute(run: Run, context: Context) -> Result:
         found = ner.predict(blank)
         seconds.append(time.process_time() - start)
     features, instances = count_features(s["scheme"], train, ner)
-    predicted: list[Chars] = [[m.parts[0] for m in in_characters(doc).mentions] for doc in found]
-    (context.work / f"{run.name.replace(' ', '-')}.predicted.json").write_text(json.dumps(predicted))
+    for name, docs in ((run.name, found), (f"{s['corpus']} gold", test)):
+        spans: list[Chars] = [[m.parts[0] for m in in_characters(doc).mentions] for doc in docs]
+        (context.work / _file(name)).write_text(json.dumps(spans))
     return {
         **scores(test, found),
         "l2": l2,
@@ -114,15 +117,13 @@ def execute(run: Run, context: Context) -> Result:
 def compare(results: dict[str, Result], folder: Path) -> None:
     """Write p-values between models and what changes from one to the other (tables 5, 10 and 11)."""
     work = folder if folder.name.endswith(".quick") else folder.parent / "work" / "representations"
-    data = Path("../shared/data")
     lines = ["# Changes between segment representations", ""]
     names = [n for n in results if n.startswith("bc2gm") and n.endswith(tuple(SINGLE + SEVERAL))]
-    if not names or not data.is_dir():
+    names = [n for n in names if (work / _file(n)).exists()]  # others were run elsewhere
+    if not names or not (work / _file(GOLD)).exists():
         return
-    gold: Sets = [{m.parts[0] for m in in_characters(doc).mentions} for doc in load("bc2gm", "test", data)]
-    sets = {
-        name: [{tuple(part) for part in doc} for doc in json.loads((work / _file(name)).read_text())] for name in names
-    }
+    gold, *found = (_read(work / _file(name)) for name in (GOLD, *names))
+    sets = dict(zip(names, found, strict=True))
     lines += ["Chance that the model of the row is not better than that of the column (paired bootstrap, 10,000).", ""]
     lines += ["| | " + " | ".join(_short(n) for n in names) + " |", "|---|" + "---:|" * len(names)]
     for a in names:
@@ -197,7 +198,11 @@ def _short(name: str) -> str:
 
 
 def _file(name: str) -> str:
-    return f"{name.replace(' ', '-')}.predicted.json"
+    return f"{name.replace(' ', '-')}.mentions.json"
+
+
+def _read(path: Path) -> Sets:
+    return [{tuple(part) for part in doc} for doc in json.loads(path.read_text())]
 
 
 def _runs() -> list[Run]:
@@ -220,12 +225,7 @@ EXPERIMENT = Experiment(
     runs=_runs(),
     execute=execute,
     columns=(
-        "precision",
-        "recall",
-        "f1",
-        "alt_precision",
-        "alt_recall",
-        "alt_f1",
+        *SCORES,
         "l2",
         "features",
         "instances",
@@ -234,7 +234,7 @@ EXPERIMENT = Experiment(
         "peak_gb",
         "words_per_second",
     ),
-    percent=("precision", "recall", "f1", "alt_precision", "alt_recall", "alt_f1"),
+    percent=SCORES,
     about=(
         "BioCreative II gene mention and UNER-EWT, test part, exact match; `alt` is BioCreative's rule with "
         "alternatives. Words only (the feature set `default`); the paper also has lemmas, parts of speech, chunks and "

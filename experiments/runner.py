@@ -2,7 +2,8 @@
 
 A run is a name with settings. Its result is kept in one JSON file under ``experiments/work/`` whose name holds a digest
 of the settings; a run whose file exists is not done again, so that an interrupted or failed experiment goes on where it
-stopped, and a changed setting makes a new run. After every run the table is written anew.
+stopped, and a changed setting makes a new run. After every run the table is written anew; lines that it has already,
+made elsewhere with the same settings, count as done.
 """
 
 from __future__ import annotations
@@ -139,6 +140,8 @@ class Runner:
         self.work = root / "work" / (f"{name}.quick" if quick else name)
         self.results = self.work if quick and not experiment.quick_about else root / "results"
         self.table = f"{name}.quick" if quick and experiment.quick_about else name
+        table = self.results / f"{self.table}.json"
+        self.kept: list[Result] = json.loads(table.read_text(encoding="utf-8"))["runs"] if table.exists() else []
 
     def record_path(self, run: Run) -> Path:
         """Return where the result of a run is kept."""
@@ -150,10 +153,14 @@ class Runner:
     def record(self, run: Run) -> Result | None:
         """Return what is known about a run that is done, or None."""
         path = self.record_path(run)
-        if not path.exists():
-            return None
-        found: Result = json.loads(path.read_text(encoding="utf-8"))
-        return found
+        if path.exists():
+            found: Result = json.loads(path.read_text(encoding="utf-8"))
+            return found
+        # Done elsewhere: the table keeps what it has where the work folder is gone or another's.
+        for line in self.kept:
+            if (line["run"], line.get("settings")) == (run.name, run.settings) and line["result"] is not None:
+                return {name: value for name, value in line.items() if name != "paper"}
+        return None
 
     def run(self, only: Sequence[str] = (), *, again: bool = False) -> list[str]:
         """Do what is not done yet; return the names of the runs that failed.

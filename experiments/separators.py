@@ -169,39 +169,25 @@ def draw(results: dict[str, Result], folder: Path) -> None:
     plt.close(figure)
 
 
+SHARES = (
+    "precision",
+    "recall",
+    "f1",
+    "low",
+    "high",
+    "untuned F1",
+    "dev F1",
+    "F1 overlap",
+    "F1 no overlap",
+    "ceiling",
+)
+
 EXPERIMENT = Experiment(
     title="Overlapping mentions: separators, hypergraph and chains",
     runs=RUNS,
     execute=execute,
-    columns=(
-        "precision",
-        "recall",
-        "f1",
-        "low",
-        "high",
-        "untuned F1",
-        "dev F1",
-        "penalty",
-        "F1 overlap",
-        "F1 no overlap",
-        "ceiling",
-        "words_per_second",
-        "training seconds",
-        "iterations",
-        "peak GB",
-    ),
-    percent=(
-        "precision",
-        "recall",
-        "f1",
-        "low",
-        "high",
-        "untuned F1",
-        "dev F1",
-        "F1 overlap",
-        "F1 no overlap",
-        "ceiling",
-    ),
+    columns=(*SHARES, "penalty", "words_per_second", "training seconds", "iterations", "peak GB"),
+    percent=SHARES,
     about=(
         "Tables 2 to 5 of Muis & Lu (2017). GENIA has five types, 14,836 / 1,855 / 1,855 sentences, words cut at "
         "hyphens and slashes, part of speech from the corpus; Brown clusters come from 116,435 biomedical sentences. "

@@ -56,17 +56,8 @@ double Adagrad::epoch() {
     double loss = solver->expectations({sites, g}, scores.data(), expected.data());
     std::fill(global_difference.begin(), global_difference.end(), 0.0);
     solver->add_global(global_difference);
-    for (std::int64_t i = gold_.ptr[g]; i < gold_.ptr[g + 1]; ++i) {
-      const auto cell = static_cast<std::size_t>(gold_.cells[i]);
-      if (cell < sites * columns_) {
-        const std::size_t at = cell / columns_ * stride_ + cell % columns_;
-        loss -= scores[at];
-        expected[at] -= 1.0;
-      } else {
-        loss -= global_[cell - sites * columns_];
-        global_difference[cell - sites * columns_] -= 1.0;
-      }
-    }
+    loss -= gold_.subtract(g, {sites, columns_, stride_}, scores.data(), global_.data(), expected.data(),
+                           global_difference.data());
     if (!std::isfinite(loss)) {
       throw std::domain_error("[Adagrad] the loss of sentence " + std::to_string(g) +
                               " is not finite: its annotation is not a legal structure, or the rate is too high");

@@ -105,6 +105,23 @@ void Likelihood::make_shards() {
   }
 }
 
+double Gold::subtract(std::size_t g, Place place, const double* scores, const double* global, double* expected,
+                      double* global_expected) const {
+  double score = 0;
+  for (std::int64_t i = ptr[g]; i < ptr[g + 1]; ++i) {
+    const auto cell = static_cast<std::size_t>(cells[i]);
+    if (cell < place.sites * place.columns) {
+      const std::size_t at = cell / place.columns * place.stride + cell % place.columns;
+      score += scores[at];
+      expected[at] -= 1.0;
+    } else {
+      score += global[cell - place.sites * place.columns];
+      global_expected[cell - place.sites * place.columns] -= 1.0;
+    }
+  }
+  return score;
+}
+
 double Likelihood::run_sentences(std::span<const double> x, std::span<double> gradient) {
   const std::size_t global_cells = structure_->global_cells();
   std::vector<double> global(global_cells);
@@ -127,17 +144,8 @@ double Likelihood::run_sentences(std::span<const double> x, std::span<double> gr
       expected.resize(sites * stride_);
       layout_.scores(first, last, scores.data());
       double loss = solver->expectations({sites, g}, scores.data(), expected.data());
-      for (std::int64_t i = gold_.ptr[g]; i < gold_.ptr[g + 1]; ++i) {
-        const auto cell = static_cast<std::size_t>(gold_.cells[i]);
-        if (cell < sites * columns_) {
-          const std::size_t at = cell / columns_ * stride_ + cell % columns_;
-          loss -= scores[at];
-          expected[at] -= 1.0;
-        } else {
-          loss -= global[cell - sites * columns_];
-          global_difference[cell - sites * columns_] -= 1.0;
-        }
-      }
+      loss -= gold_.subtract(g, {sites, columns_, stride_}, scores.data(), global.data(), expected.data(),
+                             global_difference.data());
       if (!std::isfinite(loss)) {
         throw std::domain_error("[Likelihood] the loss of sentence " + std::to_string(g) +
                                 " is not finite: " + "its annotation is not a legal structure, or the scores overflow");

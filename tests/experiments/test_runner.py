@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -45,6 +46,21 @@ def test_a_second_run_does_nothing(tmp_path, execute):
     assert execute.calls == ["EDGE", "STATE | x", "LCRF"]
     runner(tmp_path, execute).run(["LCRF"], again=True)
     assert execute.calls[3:] == ["LCRF"]
+
+
+def test_lines_of_the_table_stay_where_the_work_folder_is_gone(tmp_path, execute):
+    """A table made elsewhere is gone on with: its lines are neither lost nor done again, unless settings changed."""
+    runner(tmp_path, execute).run(["EDGE", "LCRF"])
+    before = (tmp_path / "results" / "table3.md").read_text()
+    shutil.rmtree(tmp_path / "work")
+    assert runner(tmp_path, execute).run(["STATE | x"]) == []
+    after = (tmp_path / "results" / "table3.md").read_text().splitlines()
+    assert execute.calls == ["EDGE", "LCRF", "STATE | x"]
+    assert [line for line in before.splitlines() if "not run" not in line and "STATE" not in line] == [
+        line for line in after if "STATE" not in line
+    ]
+    runner(tmp_path, execute, skill=0.9).run(["EDGE", "LCRF"])
+    assert execute.calls[3:] == ["EDGE"]
 
 
 def test_a_changed_setting_is_a_new_run(tmp_path, execute):

@@ -19,6 +19,14 @@ struct Gold {
 
   // Throws std::invalid_argument, with the values, unless they are cells of the sentences of `rows`.
   void check(const SparseRows& rows, const Structure& structure) const;
+
+  // Where the cells of a sentence are: site cells in a table of `stride` numbers a site, of which `columns` are used.
+  struct Place {
+    std::size_t sites, columns, stride;
+  };
+  // Turns the expectations of sentence g into expected - gold; returns the score of its gold structure.
+  double subtract(std::size_t g, Place place, const double* scores, const double* global, double* expected,
+                  double* global_expected) const;
 };
 
 // The negative log-likelihood of annotated structures:

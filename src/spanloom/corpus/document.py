@@ -51,7 +51,10 @@ class Sentence:
         if not self.spans and self.tokens:
             if not self.text:
                 self.text = " ".join(self.tokens)
-            self.spans = _find_spans(self.text, self.tokens)
+            self.spans = find_tokens(self.text, self.tokens)
+            if (i := len(self.spans)) < len(self.tokens):
+                at = self.spans[-1][1] if self.spans else 0
+                raise ValueError(f"token {i} {self.tokens[i]!r} does not occur in the text after character {at}")
         if len(self.spans) != len(self.tokens):
             raise ValueError(f"{len(self.tokens)} tokens but {len(self.spans)} character spans")
         for name, values in self.columns.items():
@@ -173,13 +176,20 @@ def surface(text: str, chars: Iterable[Part]) -> str:
     return " … ".join(text[s:e] for s, e in chars)
 
 
-def _find_spans(text: str, tokens: list[str]) -> list[Part]:
+def find_tokens(text: str, tokens: Sequence[str]) -> list[Part]:
+    """Return where tokens stand in a text, looked for from left to right, up to the first that is not there.
+
+    Examples
+    --------
+    >>> find_tokens("a gene, a", ["a", "gene", "a"]), find_tokens("a gene", ["a", "b", "gene"])
+    ([(0, 1), (2, 6), (8, 9)], [(0, 1)])
+    """
     spans: list[Part] = []
     at = 0
-    for i, token in enumerate(tokens):
+    for token in tokens:
         start = text.find(token, at)
         if start < 0:
-            raise ValueError(f"token {i} {token!r} does not occur in the text after character {at}")
+            break
         at = start + len(token)
         spans.append((start, at))
     return spans

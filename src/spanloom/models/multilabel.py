@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import SubsetFinder
-from spanloom.company import LOOKED_AT, LOWEST, Company
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
@@ -27,6 +26,7 @@ from spanloom.features import FeatureExtractor, FeatureSet, PairFeatures
 from spanloom.learning import Iteration, Settings, SubsetWeights, learn_subsets
 from spanloom.learning.online import ROLES
 from spanloom.models.base import Standalone, WeightColumn
+from spanloom.models.company import LOOKED_AT, LOWEST, Company
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import ORDERS
 from spanloom.schemes.subsets import (
@@ -59,7 +59,7 @@ class Multilabel(Standalone):
         each label (``"label"``). Without such data it is 0.
     company
         Whether broken mentions are looked at again together with the other candidates of their sentence, as learned
-        from development data; see ``spanloom.company``. Restrictions count after that, and not in learning.
+        from development data; see ``spanloom.models.company``. Restrictions count after that, and not in learning.
     aggressiveness
         How much one sentence may change the weights, relative to what is usual for the algorithm.
     """

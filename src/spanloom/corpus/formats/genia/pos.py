@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
+from spanloom.corpus.document import find_tokens
 from spanloom.corpus.lines import whole
 from spanloom.corpus.mention import Part
 from spanloom.corpus.report import Report
@@ -82,16 +83,10 @@ def incomplete(text: str) -> list[str]:
 
 def place(text: str, words: list[str]) -> list[Part] | None:
     """Return where the words stand in the text if they are all of it but the spaces; None otherwise."""
-    spans: list[Part] = []
-    at = 0
-    for word in words:
-        start = text.find(word, at)
-        if start < 0:
-            return None
-        at = start + len(word)
-        spans.append((start, at))
-    # All words were found in order; they are all of the text if nothing but spaces is left over.
-    return spans if sum(map(len, words)) + text.count(" ") == len(text) else None
+    spans = find_tokens(text, words)
+    # Found in order, they are all of the text if nothing but spaces is left over.
+    complete = len(spans) == len(words) and sum(map(len, words)) + text.count(" ") == len(text)
+    return spans if complete else None
 
 
 def place_document(texts: list[str], sentences: list[Tagged]) -> tuple[list[tuple[list[Part], list[str]]], int]:

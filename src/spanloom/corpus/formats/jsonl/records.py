@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanloom.corpus.document import Document, surface
+from spanloom.corpus.document import Document, find_tokens, surface
 from spanloom.corpus.mention import Mention, Part
 
 
@@ -71,16 +71,3 @@ def _mention(mention: Mention, text: str = "", spans: Sequence[Part] | None = No
     if mention.attributes:
         record["attributes"] = dict(mention.attributes)
     return record
-
-
-def find_tokens(text: str, tokens: list[str]) -> list[Part] | None:
-    """Return where the tokens stand in the text, looked for from left to right; None if they do not."""
-    spans: list[Part] = []
-    at = 0
-    for token in tokens:
-        start = text.find(token, at)
-        if start < 0:
-            return None
-        at = start + len(token)
-        spans.append((start, at))
-    return spans

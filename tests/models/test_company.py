@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from spanloom import Mention
-from spanloom.company import LOWEST, NUMBERS, PENALTY, Company, _regress, describe
+from spanloom.models.company import LOWEST, NUMBERS, PENALTY, Company, _regress, describe
 
 BROKEN = Mention("cell", ((0, 1), (4, 5)))
 
