@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from spanloom.corpus.formats.genia import reader
 from spanloom.corpus.formats.genia.coordination import members
 from spanloom.corpus.formats.genia.markup import parse
 from spanloom.corpus.formats.genia.pos import place_document
+from spanloom.corpus.patterns import nesting_patterns
 from spanloom.errors import ParameterError
 
 TITLE = (
@@ -87,6 +89,13 @@ def test_coordination_expanded(tmp_path: Path) -> None:
     doc = one(corpus(tmp_path), coordination="expand")
     assert ("protein", "alpha- … zin") in surfaces(doc)
     assert ("protein", "beta-zin") in surfaces(doc)
+
+
+def test_coordination_with_its_continuous_members(tmp_path: Path) -> None:
+    doc = one(corpus(tmp_path), coordination="continuous")
+    assert ("protein", "alpha- and beta-zin") in surfaces(doc)
+    assert ("protein", "beta-zin") in surfaces(doc)
+    assert not any(m.discontinuous for m in doc.mentions)
 
 
 def coordinated(markup: str) -> list[tuple[str, ...]]:
@@ -347,6 +356,17 @@ def test_coordinations_of_the_real_corpus(shared_data: Path) -> None:
     broken = sum(m.discontinuous for doc in corpus_.stream(report) for s in doc.sentences for m in s.mentions)
     assert broken >= 1_900
     assert report.counts["coordination"] <= 0.02 * 3_461
+
+
+@pytest.mark.corpus
+def test_nesting_is_that_of_alex_haddow_and_grover(shared_data: Path) -> None:
+    """Their table 1: coordinations and their continuous members; they count 856, 541, 470 and 351."""
+    docs = read(f"genia:{shared_data}/genia?classes=22&coordination=continuous")
+    found = Counter(pattern for doc in docs for s in doc.sentences for pattern in nesting_patterns(s.mentions))
+    assert found["( protein ( protein t ) t )"] == 858
+    assert found["( other_name t ( other_name t ) )"] == 542
+    assert found["( cell_type t ( cell_type t ) )"] == 470
+    assert found["( DNA t ( DNA t ) )"] == 347
 
 
 def test_mentions_keep_name_and_class(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Read GENIA: ``genia:DIR?classes=5|22|leaf&coordination=whole|expand&split=train|dev|test``."""
+"""Read GENIA: ``genia:DIR?classes=5|22|leaf&coordination=whole|continuous|expand&split=train|dev|test``."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def read(
         ``5``: protein, DNA, RNA, cell_line, cell_type; ``22``: all, with protein, DNA and RNA collapsed; ``leaf``:
         all 36.
     coordination
-        ``whole``: a coordination is one mention; ``expand``: it is its members, many of them discontinuous.
+        ``whole``: a coordination is one mention; ``continuous``: and so is each of its members that stands in one piece
+        (as in Alex et al. 2007); ``expand``: it is its members, many of them discontinuous.
     split
         train, dev or test; all without it.
     by
@@ -82,14 +83,14 @@ def read(
         the edges of mentions; pieces keep the word's tag.
     """
     choice("classes", classes, ("5", "22", "leaf"))
-    choice("coordination", coordination, ("whole", "expand"))
+    choice("coordination", coordination, ("whole", "continuous", "expand"))
     choice("split", split, SENTENCES)
     choice("by", by, ("sentence", "document"))
     choice("tokens", tokens, ("split", "pos"))
     file, tagged = _files(path)
     content = whole(file)
     first, last = (SENTENCES if by == "sentence" else ARTICLES)[split]
-    reader = _Reader(str(file), content, report, classes, coordination == "expand", tokens == "split")
+    reader = _Reader(str(file), content, report, classes, coordination, tokens == "split")
     found = reader.locate(records(tagged, report) if tagged else None)
     seen = 0
     batch: list[_Article] = []
@@ -127,11 +128,11 @@ def _files(path: str) -> tuple[Path, list[str]]:
 class _Reader:
     """What all articles share."""
 
-    def __init__(self, file: str, content: str, report: Report, classes: str, expand: bool, cut: bool) -> None:
+    def __init__(self, file: str, content: str, report: Report, classes: str, coordination: str, cut: bool) -> None:
         self.file = file
         self.content = content
         self.report = report
-        self.expand = expand
+        self.coordination = coordination
         self.cut = cut
         self.classes = classes
         self.ids: dict[str, int] = {}
@@ -162,9 +163,13 @@ class _Reader:
         if not count:
             raise CorpusError(f"{self.file}:1: no {_OPEN} in this file")
 
+    def _coordinates(self, article: _Article) -> bool:
+        """Whether there are members of coordinations to be found."""
+        return self.coordination != "whole" and 'sem="(' in self._markup(article)
+
     def articles(self, batch: list[_Article]) -> Iterator[Document]:
         """Build articles, most of them all at once."""
-        fast = [a for a in batch if a.tagged is not None and not (self.expand and 'sem="(' in self._markup(a))]
+        fast = [a for a in batch if a.tagged is not None and not self._coordinates(a)]
         with no_collection():
             built = join_tagged_terms(
                 [self._markup(a) for a in fast], [a.tagged or "" for a in fast], self._label, self.cut
@@ -254,7 +259,7 @@ class _Reader:
             label = self._label(sem)
             if not label:
                 continue
-            if sem[0] == "(" and self.expand:
+            if sem[0] == "(" and self.coordination != "whole":
                 wanted.extend(self._members(text, term, label, at))
             elif (place := self._solid(text, term, at)) is not None:
                 wanted.append((label, (place,), {"lex": unescape(term.lex), "sem": sem}))
@@ -288,11 +293,13 @@ class _Reader:
     def _members(self, text: str, term: Term, label: str, at: int) -> Iterator[tuple[str, Parts, dict[str, str]]]:
         found, missing = members(text, term)
         for lex, parts in found:
-            yield label, parts, {"lex": lex, "sem": term.sem}
+            if self.coordination == "expand" or len(parts) == 1:
+                yield label, parts, {"lex": lex, "sem": term.sem}
         for lex in missing:
             whole = text[term.start : term.end]
             self.report.warning("coordination", self._where(at), f"member {lex!r} is not to be found in {whole!r}")
-        if not found and (place := self._solid(text, term, at)) is not None:
+        keep = self.coordination == "continuous" or not found
+        if keep and (place := self._solid(text, term, at)) is not None:
             yield label, (place,), {"lex": term.lex, "sem": term.sem}
 
 
