@@ -56,8 +56,8 @@ def main() -> None:
         seconds.append(time.process_time() - start)
     tokens = sum(map(len, texts))
     line = (
-        f"{len(lexicon):,} entries take {memory:.0f} MB; {tokens:,} tokens, where {sum(map(len, found)):,} are found, are "
-        f"read at {tokens / statistics.median(seconds) / 1e6:.1f} M tokens a second of processor time (median of 5)"
+        f"{len(lexicon):,} entries take {memory:.0f} MB; {tokens:,} tokens, where {sum(map(len, found)):,} are found, "
+        f"are read at {tokens / statistics.median(seconds) / 1e6:.1f} M tokens a second of processor time (median of 5)"
     )
     print(line)
     if "--write" in sys.argv:
