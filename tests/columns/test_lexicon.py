@@ -106,17 +106,37 @@ def test_features_of_a_lexicon_are_added_and_kept_in_the_file(tmp_path: Path) ->
 
 
 def test_an_induced_lexicon_does_not_show_a_sentence_its_own_mentions() -> None:
-    """Each fold is looked up in the mentions of the others; what is tagged later is looked up in all."""
+    """Each block is looked up in the mentions of the others; what is tagged later is looked up in all."""
     sentences = [Sentence([w, "x"], [Mention("g", ((0, 1),))]) for w in ("a", "b", "a", "c")]
-    lexicon, done = InducedLexicon(folds=2).fit(sentences)
-    # Fold 0 holds the sentences 0 and 2 (a, a), fold 1 the others (b, c): nothing is in the other fold.
-    assert [s.columns["lexicon-train"] for s in done] == [["O", "O"]] * 4
     lexicon, done = InducedLexicon(folds=4).fit(sentences)
     assert [s.columns["lexicon-train"][0] for s in done] == ["S-g", "O", "S-g", "O"]
     assert [s.columns["lexicon-train"][0] for s in lexicon.annotate(sentences)] == ["S-g"] * 4
+
+
+def test_an_induced_lexicon_does_not_show_neighbours_each_others_mentions() -> None:
+    """A document of three sentences about a, another one about b: neither name is known to the other."""
+    sentences = [Sentence([w, "x"], [Mention("g", ((0, 1),))]) for w in ("a", "a", "a", "b", "b", "b")]
+    _, done = InducedLexicon(folds=2).fit(sentences)
+    assert [s.columns["lexicon-train"] for s in done] == [["O", "O"]] * 6
+    assert [s.tokens for s in done] == [s.tokens for s in sentences]
+
+
+def test_entries_that_are_the_same_after_normalisation_share_their_kinds() -> None:
+    lexicon = Lexicon("x", [("P53", "gene"), ("p53", "protein"), ("IL", "gene")])
+    assert len(lexicon) == 2
+    assert lexicon.find([Sentence(["p53", "il", "P53"])]) == [
+        [("gene|protein", 0, 1), ("gene", 1, 2), ("gene|protein", 2, 3)]
+    ]
 
 
 def test_an_induced_lexicon_drops_words_that_are_mostly_something_else() -> None:
     sentences = [Sentence(["lead"], [Mention("g", ((0, 1),))]), *[Sentence(["lead"])] * 2]
     assert len(InducedLexicon(min_precision=0.5)._lexicon(sentences)) == 0
     assert len(InducedLexicon(min_precision=0.3)._lexicon(sentences)) == 1
+
+
+def test_an_induced_lexicon_counts_a_name_however_it_is_written() -> None:
+    """`Lead` is always a mention, but its entry would be found in every `lead` too."""
+    sentences = [Sentence(["Lead"], [Mention("g", ((0, 1),))]), *[Sentence(["lead"])] * 20]
+    assert len(InducedLexicon()._lexicon(sentences)) == 0
+    assert len(InducedLexicon(normalise=())._lexicon(sentences)) == 1

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from spanloom._native import TokenTrie
 from spanloom.columns.base import Annotator, Arrays
 from spanloom.corpus import Sentence
+from spanloom.corpus.blocks import blocks
 from spanloom.corpus.tags import to_tags
 from spanloom.corpus.tokenizer import tokenize
 from spanloom.errors import CorpusError, ParameterError
@@ -44,7 +45,7 @@ class Lexicon(Annotator):
         The column is called ``lexicon-NAME``.
     entries
         Each a text, or a list of tokens; alone or in a pair with its kind. An entry of several kinds has them joined
-        by ``|``.
+        by ``|``; entries that are the same after normalisation are one.
     normalise
         Some of ``NORMALISE``, applied in this order to entries and texts alike.
     threads
@@ -75,11 +76,15 @@ class Lexicon(Annotator):
             if not tokens:
                 raise ParameterError(f"an entry of the lexicon {name!r} has no token: {entry!r}")
             kinds.setdefault(tokens, {})[kind] = None
-        joined = ["|".join(of) for of in kinds.values()]
-        self.kinds = list(dict.fromkeys(joined))
-        number = {kind: i for i, kind in enumerate(self.kinds)}
         self._trie = TokenTrie(list(normalise))
-        self._trie.add(list(kinds), np.array([number[kind] for kind in joined], np.uint32))
+        alike = _alike(self._trie, list(kinds))
+        shared: dict[int, dict[str, None]] = {}
+        for number, of in zip(alike, kinds.values(), strict=True):
+            shared.setdefault(number, {}).update(of)
+        joined = {number: "|".join(of) for number, of in shared.items()}
+        self.kinds = list(dict.fromkeys(joined.values()))
+        index = {kind: i for i, kind in enumerate(self.kinds)}
+        self._trie.add(list(kinds), np.array([index[joined[number]] for number in alike], np.uint32))
 
     def _prepare(self, name: str, normalise: Sequence[str], threads: int | None) -> None:
         if not _NAME.fullmatch(name):
@@ -160,21 +165,29 @@ class Lexicon(Annotator):
         return made
 
 
+def _alike(trie: TokenTrie, entries: list[tuple[str, ...]]) -> list[int]:
+    """Add entries to a trie; number them, with one number for those that are the same after normalisation."""
+    trie.add(entries, np.arange(len(entries), dtype=np.uint32))
+    found: list[list[int]] = trie.match(entries)[1].reshape(-1, 3).tolist()  # each is found once, in whole
+    return [number for _, _, number in found]
+
+
 class InducedLexicon(Annotator):
     """The mentions of the training data as a lexicon, made by cross-fitting.
 
-    A training sentence must not find its own mentions, or the model would learn to trust the lexicon blindly. So the
-    sentences are dealt into folds, and each fold is looked up in the lexicon of the others. For tagging, the lexicon of
-    all is used.
+    A training sentence must not find its own mentions, nor those of its neighbours, which speak of the same: the model
+    would learn to trust the lexicon more than it may in new text. So the sentences are cut into blocks of neighbours,
+    and each block is looked up in the lexicon of the others. For tagging, the lexicon of all is used.
 
     Parameters
     ----------
     name
         The column is called ``lexicon-NAME``.
     folds
-        How many parts.
+        How many blocks.
     min_precision
-        An entry stays if at least this share of its occurrences in the data it was taken from are mentions.
+        An entry stays if at least this share of its occurrences in the data it was taken from are mentions. Whatever is
+        the same after normalisation counts as one entry.
     normalise
         As in ``Lexicon``.
     """
@@ -190,27 +203,32 @@ class InducedLexicon(Annotator):
         self.provides = (f"lexicon-{name}",)
 
     def fit(self, sentences: Sequence[Sentence]) -> tuple[Annotator, list[Sentence]]:
-        done: list[Sentence] = list(sentences)
-        for fold in range(self.folds):
-            lexicon = self._lexicon([s for i, s in enumerate(sentences) if i % self.folds != fold])
-            done[fold :: self.folds] = lexicon.annotate(sentences[fold :: self.folds])
+        done: list[Sentence] = []
+        for block in blocks(len(sentences), self.folds):
+            lexicon = self._lexicon([*sentences[: block.start], *sentences[block.stop :]])
+            done += lexicon.annotate(sentences[block.start : block.stop])
         return self._lexicon(sentences), done
 
     def _lexicon(self, sentences: Sequence[Sentence]) -> Lexicon:
-        entries: list[Entry] = [
+        entries: list[tuple[list[str], str]] = [
             (s.tokens[m.start : m.end], m.label) for s in sentences for m in s.mentions if not m.discontinuous
         ]
-        everything = Lexicon(self.name, entries, normalise=self.normalise)
-        occurs: Counter[tuple[str, ...]] = Counter()
-        right: Counter[tuple[str, ...]] = Counter()
+        left_out = self._imprecise(sentences, list(dict.fromkeys(tuple(words) for words, _ in entries)))
+        return Lexicon(self.name, [one for one in entries if tuple(one[0]) not in left_out], normalise=self.normalise)
+
+    def _imprecise(self, sentences: Sequence[Sentence], forms: list[tuple[str, ...]]) -> set[tuple[str, ...]]:
+        """Return those forms of names whose occurrences, however they are written, are too rarely mentions."""
+        # The kind of an entry is the numbers of all forms that are the same to the lexicon: 0|3 for Lead and lead.
+        everything = Lexicon(self.name, [(list(f), str(i)) for i, f in enumerate(forms)], normalise=self.normalise)
+        occurs: Counter[str] = Counter()
+        right: Counter[str] = Counter()
         for sentence, found in zip(sentences, everything.find(sentences), strict=True):
             own = {(m.start, m.end) for m in sentence.mentions}
-            for _, start, end in found:
-                key = tuple(sentence.tokens[start:end])
-                occurs[key] += 1
-                right[key] += (start, end) in own
-        kept = [entry for entry in entries if right[tuple(entry[0])] >= self.min_precision * occurs[tuple(entry[0])]]
-        return Lexicon(self.name, kept, normalise=self.normalise)
+            for alike, start, end in found:
+                occurs[alike] += 1
+                right[alike] += (start, end) in own
+        imprecise = (alike for alike in occurs if right[alike] < self.min_precision * occurs[alike])
+        return {forms[int(number)] for alike in imprecise for number in alike.split("|")}
 
     def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
         raise ParameterError("a lexicon that is induced from training data is used by the recogniser that is trained")

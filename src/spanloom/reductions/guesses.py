@@ -8,9 +8,9 @@ is cut into blocks, and each is tagged by a model that was trained on the other 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
+from spanloom.corpus.blocks import blocks
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import OUTSIDE, to_tags
@@ -56,18 +56,6 @@ def _merged(mine: Any, guesses: list[str]) -> Any:
     if isinstance(mine, Mapping):
         return {**mine, **dict.fromkeys(guesses, 1.0)}
     return [*mine, *guesses]
-
-
-def blocks(n: int, folds: int) -> list[range]:
-    """Cut ``n`` sentences into at most ``folds`` blocks of neighbours, so that documents are rarely parted.
-
-    Examples
-    --------
-    >>> blocks(5, 2)
-    [range(0, 2), range(2, 5)]
-    """
-    ends = [n * k // folds for k in range(folds + 1)]
-    return [range(a, b) for a, b in pairwise(ends) if b > a]
 
 
 def jackknife(
