@@ -77,14 +77,10 @@ class Lexicon(Annotator):
                 raise ParameterError(f"an entry of the lexicon {name!r} has no token: {entry!r}")
             kinds.setdefault(tokens, {})[kind] = None
         self._trie = TokenTrie(list(normalise))
-        alike = _alike(self._trie, list(kinds))
-        shared: dict[int, dict[str, None]] = {}
-        for number, of in zip(alike, kinds.values(), strict=True):
-            shared.setdefault(number, {}).update(of)
-        joined = {number: "|".join(of) for number, of in shared.items()}
-        self.kinds = list(dict.fromkeys(joined.values()))
-        index = {kind: i for i, kind in enumerate(self.kinds)}
-        self._trie.add(list(kinds), np.array([index[joined[number]] for number in alike], np.uint32))
+        joined = _joined(self._trie, kinds)
+        self.kinds = list(dict.fromkeys(joined))
+        number = {kind: i for i, kind in enumerate(self.kinds)}
+        self._trie.add(list(kinds), np.array([number[kind] for kind in joined], np.uint32))
 
     def _prepare(self, name: str, normalise: Sequence[str], threads: int | None) -> None:
         if not _NAME.fullmatch(name):
@@ -165,11 +161,17 @@ class Lexicon(Annotator):
         return made
 
 
-def _alike(trie: TokenTrie, entries: list[tuple[str, ...]]) -> list[int]:
-    """Add entries to a trie; number them, with one number for those that are the same after normalisation."""
-    trie.add(entries, np.arange(len(entries), dtype=np.uint32))
-    found: list[list[int]] = trie.match(entries)[1].reshape(-1, 3).tolist()  # each is found once, in whole
-    return [number for _, _, number in found]
+def _joined(trie: TokenTrie, kinds: Mapping[tuple[str, ...], Mapping[str, None]]) -> list[str]:
+    """Return the kinds of each entry, and of others that are the same after normalisation; adds them to the trie."""
+    given = ["|".join(of) for of in kinds.values()]
+    if len(set(given)) < 2:
+        return given
+    trie.add(list(kinds), np.arange(len(kinds), dtype=np.uint32))
+    alike = trie.match(list(kinds))[1].reshape(-1, 3)[:, 2].tolist()  # an entry as text is found once, in whole
+    shared: dict[int, dict[str, None]] = {}
+    for number, of in zip(alike, kinds.values(), strict=True):
+        shared.setdefault(number, {}).update(of)
+    return ["|".join(shared[number]) for number in alike]
 
 
 class InducedLexicon(Annotator):
