@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from spanloom import Recognizer
 from spanloom.columns import Annotator, ModelColumns, SpacyColumns, UDPipeColumns, annotator, train_udpipe_tagger
+from spanloom.columns.base import KINDS
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.errors import CorpusError, ParameterError
+from spanloom.errors import CorpusError, ModelFileError, ParameterError
 
 WORDS = {
     "DT": ["the", "a"],
@@ -98,6 +98,10 @@ def test_what_the_data_have_is_not_made_again(tagger: Recognizer) -> None:
     sentence = Sentence(["the", "gene"], columns={"pos": ["X", "Y"]})
     assert ModelColumns(tagger).annotate([sentence, Sentence(["the"])])[0] is sentence
     assert ModelColumns(tagger).annotate([sentence, Sentence(["the"])])[1].columns == {"pos": ["DT"]}
+    some = Sentence(["the", "gene"], columns={"chunk": ["B-NP", "I-NP"], "chunk-last": ["mine", "mine"]})
+    made = annotator("chunks").annotate([some])[0].columns  # one of its two columns is there
+    assert made["chunk-last"] == ["mine", "mine"]
+    assert made["chunk-the"] == ["no", "yes"]
 
 
 def test_a_recogniser_of_mentions_makes_no_column() -> None:
@@ -108,20 +112,51 @@ def test_a_recogniser_of_mentions_makes_no_column() -> None:
         annotator(3)  # type: ignore[arg-type]
 
 
-def test_an_annotator_of_the_users_own() -> None:
-    class Length(Annotator):
-        kind = "chars"
-        provides = ("chars",)
-        templates = ("chars[0]",)
+class Length(Annotator):
+    """Of a user's own: how long each token is, at most so much."""
+
+    kind = "chars"
+    provides = ("chars",)
+    templates = ("chars[0]",)
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def columns(self, sentences):
+        return [{"chars": [str(min(len(t), self.most)) for t in s.tokens]} for s in sentences]
+
+    def state(self):
+        return {}, {"most": self.most}
+
+
+def test_an_annotator_of_the_users_own_is_kept_in_the_file(tmp_path: Path) -> None:
+    ner = Recognizer(features=["bias"], annotators=[Length(4)], max_iter=5).fit(corpus())
+    assert "chars[0]=4" in ner.extractor_.names()
+    ner.save(tmp_path / "ner.loom")
+    loaded = Recognizer.load(tmp_path / "ner.loom")
+    assert isinstance(loaded.annotators_[0], Length)
+    assert loaded.annotators_[0].most == 4
+    assert loaded.predict(bare(corpus())) == ner.predict(bare(corpus()))
+
+
+def test_an_annotator_that_is_not_defined_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Recognizer(features=["bias"], annotators=[Length(4)], max_iter=5).fit(corpus()).save(tmp_path / "ner.loom")
+    monkeypatch.delitem(KINDS, "chars")
+    with pytest.raises(ModelFileError, match=r"ner\.loom: .* of the kind 'chars'.* import the module that defines it"):
+        Recognizer.load(tmp_path / "ner.loom")
+
+
+def test_an_annotator_that_a_file_could_not_keep_is_refused_before_training() -> None:
+    class Nameless(Annotator):
+        provides = ("x",)
 
         def columns(self, sentences):
-            return [{"chars": [str(len(t)) for t in s.tokens]} for s in sentences]
+            return [{"x": list(s.tokens)} for s in sentences]
 
-        def state(self):
-            return {"none": np.zeros(0)}, {}
-
-    ner = Recognizer(features=["bias"], annotators=[Length()], max_iter=5).fit(corpus())
-    assert "chars[0]=4" in ner.extractor_.names()
+    with pytest.raises(ParameterError, match="the annotator Nameless has no 'kind'; its class sets kind"):
+        Recognizer(features=["bias"], annotators=[Nameless()]).fit(corpus())
+    with pytest.raises(ParameterError, match=r"Lexicon and .*Mine both have the kind 'lexicon'"):
+        type("Mine", (Nameless,), {"kind": "lexicon"})
 
 
 def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy.typing as npt
-
-from spanloom.columns.base import Annotator, Arrays
+from spanloom.columns.base import Annotator
 from spanloom.corpus import Sentence
 from spanloom.corpus.tags import AUTO, from_tags
 from spanloom.errors import CorpusError
@@ -44,11 +41,3 @@ class ChunkColumns(Annotator):
                 the[start:end] = ["yes" if "the" in lower[start:t] else "no" for t in range(start, end)]
             made.append({"chunk-last": last, "chunk-the": the})
         return made
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        return {}, {}
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> ChunkColumns:
-        """Undo ``state``."""
-        return cls()

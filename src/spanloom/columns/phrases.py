@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy.typing as npt
-
-from spanloom.columns.base import Annotator, Arrays
+from spanloom.columns.base import Annotator
 from spanloom.corpus import Sentence
 from spanloom.errors import CorpusError
 
@@ -44,14 +41,6 @@ class PhraseColumns(Annotator):
             place, heads = phrases(sentence.tokens, sentence.columns["pos"])
             made.append({"phrase": place, "phrase-head": heads})
         return made
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        return {}, {}
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> PhraseColumns:
-        """Undo ``state``."""
-        return cls()
 
 
 def phrases(tokens: Sequence[str], tags: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy.typing as npt
 
 from spanloom.columns.base import Annotator, Arrays
 from spanloom.corpus import Sentence
@@ -46,8 +44,3 @@ class SpacyColumns(Annotator):
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         return {}, {"pipeline": self.pipeline}
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> SpacyColumns:
-        """Undo ``state``."""
-        return cls(str(header["pipeline"]))
