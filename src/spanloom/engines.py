@@ -22,6 +22,7 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress
 from spanloom.models import Model, Standalone
+from spanloom.models.base import best_sets
 from spanloom.reductions import Reduction
 from spanloom.training import Dev, Gold, Held, Interrupted, decode_all, train_component, train_standalone
 
@@ -120,6 +121,13 @@ class Engine(ABC):
         """Return precision and recall at each mention penalty, by label."""
         raise self._no_penalty()
 
+    def k_best(self, sentence: Sentence, k: int, threads: int | None) -> list[tuple[float, list[Mention]]]:
+        """Return the ``k`` most probable mention sets, best first; see ``Recognizer.k_best``."""
+        raise ParameterError(
+            f"the model {self.model.name!r} does not have one distribution over mention sets; chain, memm, the segment "
+            "models, and innermost, outermost and joined over one of these have"
+        )
+
     def recognizers(self, whole: Recognizer) -> list[Recognizer]:
         """Return the recognisers that ``whole``, whose engine this is, is made of."""
         return [whole]
@@ -195,22 +203,19 @@ class ComponentEngine(Engine):
         return found[0] if len(found) == 1 else [self.model.unite(parts) for parts in zip(*found, strict=True)]
 
     def k_best(self, sentence: Sentence, k: int, threads: int | None) -> list[tuple[float, list[Mention]]]:
-        """Return the ``k`` most probable mention sets, best first; see ``Recognizer.k_best``."""
+        if len(self.model.components) != 1:
+            return super().k_best(sentence, k, threads)
         (component,), (weights,) = self.model.components, self.weights
         shapes = self.model.shapes([sentence], self.extractor.layout)
         rows = self.extractor.transform([sentence], threads, shapes.lattices)
         scores = np.concatenate([self.decoder.scores(rows, 1), weights.globals])
-        graph = component.structure_for(shapes).graph(rows.rows)
-        log_z = graph.log_partition(scores)
         site_cells = rows.rows * len(component.columns)
-        sets: dict[tuple[Mention, ...], float] = {}
-        for score, edges in graph.k_best(scores, k):
-            cells = graph.cells_of(edges)
-            sites = np.sort(cells[cells < site_cells])
-            (found,) = component.decode_all(sites, np.array([0, len(sites)], np.int64), shapes)
-            key = tuple(sorted(found))
-            sets[key] = sets.get(key, 0.0) + float(np.exp(score - log_z))
-        return sorted(((prob, list(key)) for key, prob in sets.items()), key=lambda pair: -pair[0])
+
+        def read(cells: npt.NDArray[np.int32]) -> list[Mention]:
+            sites = cells[cells < site_cells]
+            return component.decode_all(sites, np.array([0, len(sites)], np.int64), shapes)[0]
+
+        return best_sets(component.structure_for(shapes).graph(rows.rows), scores, k, read)
 
     def set_penalty(self, chosen: penalty.Penalty) -> None:
         penalty.apply_penalty(self.model.components, self.decoder, chosen)
@@ -265,6 +270,10 @@ class StandaloneEngine(Engine):
     def find(self, sentences: Sequence[Sentence], threads: int | None) -> Gold:
         return self.model.find(sentences, threads or 0)
 
+    def k_best(self, sentence: Sentence, k: int, threads: int | None) -> list[tuple[float, list[Mention]]]:
+        found = self.model.k_best(sentence, k)
+        return super().k_best(sentence, k, threads) if found is None else found
+
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {f"model.{name}": array for name, array in self.model.arrays().items()}
 
@@ -299,6 +308,12 @@ class ReductionEngine(Engine):
 
     def find(self, sentences: Sequence[Sentence], threads: int | None) -> Gold:
         return self.model.find(sentences)
+
+    def k_best(self, sentence: Sentence, k: int, threads: int | None) -> list[tuple[float, list[Mention]]]:
+        if len(self.model.parts) != 1:
+            return super().k_best(sentence, k, threads)
+        (part,) = self.model.recognizers
+        return [(prob, self.model.read(found, len(sentence))) for prob, found in part.k_best(sentence, k)]
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {f"model.{name}": array for name, array in self.model.arrays().items()}

@@ -21,7 +21,7 @@ from spanloom import penalty
 from spanloom.columns import Annotator, annotator, restore, with_document_columns
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
-from spanloom.engines import ComponentEngine, Data, Engine, Plan, Stored, below, engine_of
+from spanloom.engines import Data, Engine, Plan, Stored, below, engine_of
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
@@ -68,8 +68,8 @@ class Recognizer:
         models see the guesses of earlier ones, and into how many blocks the training data are cut to make them.
     scheme
         Segment representation of the flat models: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, BIES, BIS, BB2IES
-        or BB2B3IES. Several at once: ``"BIES+"`` for all that it maps to, or a list, the finest first:
-        ``["BIES", "IO"]``.
+        or BB2B3IES; for a chain also BIOHD, with broken mentions. Several at once: ``"BIES+"`` for all that it maps to,
+        or a list, the finest first: ``["BIES", "IO"]``.
     features
         What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
     clusters
@@ -314,6 +314,7 @@ class Recognizer:
             "misread": len(held.misread),
             "iterations": len(history),
             "objective": sum(r.objective for r in _last_of_each(history)),
+            "dev_ceiling": None if dev_sentences is None else self._ceiling(model, dev_sentences),
             "dev_f1": history[-1].dev_f1 if history and len(model.components) <= 1 else None,
             "seconds": round(time.perf_counter() - start, 3),
             "interrupted": interrupted is not None,
@@ -358,10 +359,12 @@ class Recognizer:
         self.training_["penalty_curve"] = curve.to_json()
         return curve
 
-    def set_mention_penalty(self, value: float | Mapping[str, float]) -> Recognizer:
+    def set_mention_penalty(self, value: float | Mapping[str, float] | str) -> Recognizer:
         """Use a mention penalty from now on: one number, or one for each label."""
         engine = self._fitted()
         penalty.check_penalty(value)
+        if isinstance(value, str):
+            raise ParameterError(f"a penalty is a number when tagging; {value!r} is chosen in training, with dev=…")
         chosen = penalty.by_label(value, self.labels_)
         engine.set_penalty(chosen)
         self.mention_penalty_ = chosen
@@ -423,15 +426,11 @@ class Recognizer:
     def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
         """Return the ``k`` most probable mention sets of a sentence with their exact probabilities, best first.
 
-        Only for models with one component; different structures that read as the same set are added up.
+        Only for models with one distribution over sets, which those with a component for each label have not.
+        Different structures that read as the same set are added up.
         """
         engine = self._fitted()
         check_count("k", k)
-        if not isinstance(engine, ComponentEngine) or len(engine.model.components) != 1:
-            raise ParameterError(
-                f"the model {engine.model.name!r} does not have one distribution over mention sets; "
-                "k_best takes models with one component"
-            )
         (sentence,) = self._ready([sentence], [1])
         return engine.k_best(sentence, k, self.threads)
 
@@ -598,7 +597,7 @@ class Recognizer:
             raise ParameterError(f"a target column is learned by a chain, not by the model {self.model!r}")
         kind = self._kind([])
         if issubclass(kind, Reduction) and not callable(self.base):
-            check_choice("base", self.base, MODELS)
+            check_choice("base", self.base, [name for name, one in MODELS.items() if one.flat])
             kind = MODELS[self.base]
         if self.model != "auto":
             self._check_taken(self._kind([]))
@@ -668,6 +667,10 @@ class Recognizer:
                 return MODELS["multilabel"]
             return MODELS["edge" if any(overlapping(s.mentions) for s in sentences) else "chain"]
         return KINDS[self.model]
+
+    def _ceiling(self, model: Model, dev: Sequence[Sentence]) -> float:
+        """The share of development mentions that the model, as it is now, could find."""
+        return hold(model, dev, "longest" if self.overlap == "raise" else self.overlap).ceiling
 
     def _learned(self, sentences: Sequence[Sentence]) -> list[Sentence]:
         """What is to be learned, as mentions."""

@@ -265,6 +265,13 @@ def test_multilabel_settings_reach_the_model_and_tagging_may_change_the_threshol
     nothing = run("tag", path, "sample:dev", "--format", "jsonl", "--threshold", "1e9")
     assert any(json.loads(line)["mentions"] for line in found.stdout.splitlines())
     assert not any(json.loads(line)["mentions"] for line in nothing.stdout.splitlines())
+    one = run(
+        "tag", path, "sample:dev", "--format", "jsonl", "--threshold", json.dumps(dict.fromkeys(ner.labels_[1:], 1e9))
+    )
+    assert {m["label"] for line in one.stdout.splitlines() for m in json.loads(line)["mentions"]} == {ner.labels_[0]}
+    told = json.loads(run("info", path, "--json").stdout)
+    assert (told["chosen"]["max_gap"], told["chosen"]["restrictions"]) == (3, [])
+    assert "k" in told["settings"]
 
 
 def test_version():

@@ -89,6 +89,24 @@ def test_legal_sequences_only(order):
         assert ner.predict(given).mentions == model.segments.decode(best)
 
 
+@pytest.mark.parametrize("constrained", [False, True])
+def test_k_best_sets_have_their_probabilities(constrained):
+    """Against all label sequences, the legal ones if only these may be; sequences that read alike add up."""
+    ner = fit(constrained=constrained, scheme="IOB2")
+    segments = ner.model_.segments
+    for given in NEW:
+        wanted = {}
+        for labels in itertools.product(range(ner.model_.size), repeat=len(given)):
+            if not (constrained and segments.illegal(labels)):
+                key = frozenset(segments.decode(labels))
+                wanted[key] = wanted.get(key, 0) + math.exp(by_definition(ner, given, labels))
+        total = sum(wanted.values())
+        found = ner.k_best(given, 10_000)
+        assert {frozenset(mentions): p for p, mentions in found} == pytest.approx(
+            {k: p / total for k, p in wanted.items()}
+        )
+
+
 def test_training_finds_the_maximum_of_the_conditional_likelihood():
     """The gradient of the regularised likelihood, from the definition, vanishes at the weights that were learned."""
     ner = fit(order=2, max_iter=400, tol=0.0, l2=0.3)

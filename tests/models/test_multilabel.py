@@ -235,8 +235,16 @@ def test_a_higher_threshold_finds_a_part_of_what_a_lower_one_finds(sample) -> No
         last = found
     assert last is not None
     assert not any(last)
-    ner.set_threshold({label: 1e6 for label in ner.labels_ if label != "PER"})
+    ner.set_threshold(0.0).set_threshold({label: 1e6 for label in ner.labels_ if label != "PER"})
     assert {m.label for s in ner.predict(test) for m in s.mentions} == {"PER"}
+
+
+def test_a_threshold_for_one_label_leaves_the_others(sample) -> None:
+    ner = Recognizer("multilabel", features="mcdonald", max_iter=1).fit(sample[0]).set_threshold(-0.3)
+    ner.set_threshold({"PER": 0.5})
+    assert dict(zip(ner.model_.labels, ner.model_.thresholds, strict=True)) == {
+        label: 0.5 if label == "PER" else -0.3 for label in ner.labels_
+    }
 
 
 def test_thresholds_are_chosen_on_development_data(sample) -> None:

@@ -138,6 +138,46 @@ def test_joined_labels_that_were_never_seen_are_out_of_reach():
     assert model.reachable([inner, outer], 2) == [inner]
 
 
+def test_what_joined_labels_can_reach_of_the_development_data_is_told():
+    unseen = sentence("the p53 mRNA levels", ("protein", (1, 2)), ("other", (1, 4)))
+    ner = make("joined", max_iter=3).fit(NESTED, dev=[unseen, NEW])
+    assert ner.training_["dev_ceiling"] == pytest.approx(4 / 5)
+    assert make("layered", max_iter=3).fit(NESTED, dev=[unseen, NEW]).training_["dev_ceiling"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["innermost", "outermost", "joined"])
+def test_reductions_with_one_part_have_k_best_sets(name):
+    ner = make(name).fit(NESTED)
+    best = ner.k_best(NEW, 3)
+    assert best[0][1] == ner.predict(NEW).mentions
+    assert 1 >= sum(prob for prob, _ in best) > 0.5
+    with pytest.raises(ParameterError, match="'layered' does not have one distribution"):
+        make("layered", max_iter=3).fit(NESTED).k_best(NEW, 3)
+
+
+def test_conflicts_of_layers_are_counted():
+    """Two layers that cross, and the same tokens under two labels; neither layer alone has both."""
+
+    class Fixed:
+        def __init__(self, mentions):
+            self.mentions = mentions
+
+        def predict(self, corpus):
+            return [s.with_mentions(self.mentions) for s in corpus]
+
+    model = REDUCTIONS["layered"]()
+    a, b, c = Mention("a", ((0, 2),)), Mention("b", ((1, 3),)), Mention("c", ((0, 2),))
+    model.parts = [Fixed([a]), Fixed([b]), Fixed([c])]
+    assert model.find([sentence("x y z")]) == [[a, c, b]]
+    assert model.conflicts == {"crossing": 2, "labels": 1}
+
+
+@pytest.mark.parametrize("base", ["edge", "multilabel", "spans", "chains"])
+def test_a_base_that_is_not_flat_is_refused(base):
+    with pytest.raises(ParameterError, match=r"chain, memm.*dgm"):
+        make("layered", base=base).fit(NESTED)
+
+
 def test_bad_settings_are_named():
     with pytest.raises(ParameterError, match="'base' parameter must be one of chain"):
         Recognizer("layered", base="layered").fit(NESTED)

@@ -51,11 +51,15 @@ def info(
 
 
 def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
+    from spanloom.taken import settings_taken
+
     columns = list(_columns(ner))
-    settings = {name: getattr(ner, name) for name in ("algorithm", "l1", "l2", "max_iter", "tol", "overlap", "seed")}
+    taken = settings_taken(type(ner.model_), ner.base) | {"algorithm", "l1", "l2", "max_iter", "tol", "overlap", "seed"}
+    settings = {name: value for name, value in ner.get_params().items() if name in taken}
     return {
         "model": ner.model_.name,
         "holds": ner.model_.holds,
+        "chosen": ner.model_.facts(),
         "labels": list(ner.labels_),
         "columns": len(columns),
         "features": sum(part.extractor_.size for part in ner.parts_),

@@ -13,9 +13,11 @@ import typer
 from rich.console import Console
 
 from spanloom.cli.problems import show_report
+from spanloom.cli.settings import parse_value
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document, Reference
+    from spanloom.recognizer import Recognizer
 
 
 def tag(
@@ -34,10 +36,19 @@ def tag(
         typer.Option("--format", help="auto, jsonl, draw (in the terminal), or a corpus format such as conll or brat."),
     ] = "auto",
     mention_penalty: Annotated[
-        float | None, typer.Option(help="Above 0 for more mentions, below 0 for fewer; else the model's own.")
+        str | None,
+        typer.Option(
+            metavar="NUMBER|JSON",
+            help="Above 0 for more mentions, below 0 for fewer; one number, or by label. Else the model's own.",
+        ),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Of multilabel: take mentions that score above this; else the model's own.")
+        str | None,
+        typer.Option(
+            metavar="NUMBER|JSON",
+            help="Of multilabel: take mentions that score above this; one number, or by label: '{\"DNA\": 0.5}'. Else "
+            "the model's own.",
+        ),
     ] = None,
     parser: Annotated[
         str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
@@ -59,9 +70,9 @@ def tag(
     target = _target(form, output or "-")
     ner = Recognizer.load(model, threads=threads, parser=parser)
     if mention_penalty is not None:
-        ner.set_mention_penalty(mention_penalty)
+        ner.set_mention_penalty(parse_value(mention_penalty))
     if threshold is not None:
-        ner.set_threshold(threshold)
+        ner.set_threshold(parse_value(threshold))
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]
     streaming = "text:-" in refs
     tagged: Iterator[Document] = ner.stream(
@@ -69,10 +80,24 @@ def tag(
     )
     if target is None:
         _draw(tagged)
+        _tell_conflicts(ner)
         return
     if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
     show_report(write(tagged, target))
+    _tell_conflicts(ner)
+
+
+def _tell_conflicts(ner: Recognizer) -> None:
+    """Say how often the parts of a reduction found mentions that hardly go together."""
+    from spanloom.reductions import Reduction
+
+    if isinstance(ner.model_, Reduction) and ner.model_.conflicts:
+        crossing, labels = (ner.model_.conflicts[kind] for kind in ("crossing", "labels"))
+        Console(stderr=True).print(
+            f"The parts of the model disagree: {crossing:,} pairs of mentions cross, {labels:,} have the same tokens "
+            "under two labels; all of them are kept."
+        )
 
 
 def _target(form: str, output: str) -> Reference | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Lattices, SparseRows, Structure
+from spanloom._native import Graph, Lattices, SparseRows, Structure
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -108,8 +108,10 @@ class Model(ABC):
 
     name: ClassVar[str]
     sites: ClassVar[Literal["tokens", "gaps", "segments"]] = "tokens"
-    holds: ClassVar[str]
+    holds: str
     """What mention sets the model can hold, in words, for messages."""
+    flat: ClassVar[bool] = False
+    """Whether the mentions that it finds never overlap, so that reductions can be built on it."""
     algorithms: ClassVar[tuple[str, ...]] = ("lbfgs", "adagrad", "perceptron")
     """How it can learn; the first is the default."""
     iterations: ClassVar[int] = 500
@@ -152,9 +154,13 @@ class Model(ABC):
     def from_header(cls, header: Mapping[str, Any]) -> Self:
         """Make the model with its components from what ``header`` returned; ``ModelFileError`` if it makes no sense."""
 
+    def facts(self) -> dict[str, Any]:
+        """Return what was chosen from the data, for people to see."""
+        return {}
+
     def unite(self, found: Sequence[Sequence[Mention]]) -> list[Mention]:
         """Put together what the components found in one sentence, in reading order."""
-        return sorted((m for mentions in found for m in mentions), key=lambda m: (m.start, -m.end, m.label))
+        return sorted((m for mentions in found for m in mentions), key=reading_order)
 
 
 class Standalone(Model):
@@ -224,6 +230,10 @@ class Standalone(Model):
     def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:
         """Return the mentions of each sentence; ``threads=0`` for all cores."""
 
+    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]] | None:
+        """Return the ``k`` most probable mention sets; None for models without a distribution over sets."""
+        return None
+
     @abstractmethod
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return what was learned, for a file."""
@@ -231,3 +241,23 @@ class Standalone(Model):
     @abstractmethod
     def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Undo ``arrays``, on a model from ``from_header``; ``ModelFileError`` or ``ValueError`` if they do not fit."""
+
+
+def reading_order(mention: Mention) -> tuple[int, int, str]:
+    """By start, the longest first."""
+    return mention.start, -mention.end, mention.label
+
+
+def best_sets(
+    graph: Graph, scores: npt.NDArray[np.float64], k: int, read: Callable[[Cells], list[Mention]]
+) -> list[tuple[float, list[Mention]]]:
+    """Return the mention sets of the ``k`` best structures with their probabilities, best first.
+
+    ``read`` gets the cells of a structure in ascending order. Structures that read as the same set are added up.
+    """
+    log_z = graph.log_partition(scores)
+    sets: dict[tuple[Mention, ...], float] = {}
+    for score, edges in graph.k_best(scores, k):
+        key = tuple(sorted(read(np.sort(graph.cells_of(edges))), key=reading_order))
+        sets[key] = sets.get(key, 0.0) + float(np.exp(score - log_z))
+    return sorted(((prob, list(key)) for key, prob in sets.items()), key=lambda pair: -pair[0])

@@ -92,9 +92,12 @@ class Chain(Model):
     name = "chain"
     sites = "tokens"
     holds = "contiguous mentions that do not overlap"
+    flat = True
 
     def __init__(self, scheme: str | Sequence[str] = "IOBES", constrained: bool = True) -> None:
         self.representations = None if scheme == BIOHD else Representations.parse(scheme)
+        if self.representations is None:
+            self.holds = "mentions that do not overlap, and broken ones that BIOHD can tell apart"
         self.scheme = BIOHD if self.representations is None else self.representations.main
         self.constrained = constrained
 

@@ -33,7 +33,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Settings, Weights, compress, maximise_likelihood, stochastic_likelihood
-from spanloom.models.base import Standalone, WeightColumn
+from spanloom.models.base import Standalone, WeightColumn, best_sets
 from spanloom.parameters import check_choice, check_count
 from spanloom.schemes import Representations, Segments, first_misfit
 
@@ -63,6 +63,7 @@ class MaximumEntropyMarkov(Standalone):
 
     name = "memm"
     holds = "contiguous mentions that do not overlap"
+    flat = True
     algorithms = ("lbfgs", "adagrad")
 
     def __init__(
@@ -238,6 +239,17 @@ class MaximumEntropyMarkov(Standalone):
             if not (labels < 0).any():
                 return labels
         return self.segments.encode([], len(sentence))
+
+    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
+        structure, transitions = self.trellis()
+        scores = np.concatenate([self.state_scores(self.local_scores([sentence], 1)).ravel(), transitions])
+        count, sites = len(self.last), len(sentence) * len(self.last)
+        return best_sets(
+            structure.graph(len(sentence)),
+            scores,
+            k,
+            lambda cells: self.segments.decode(self.last[cells[cells < sites] % count]),
+        )
 
     def weight_columns(self) -> Iterator[WeightColumn]:
         for y, label in enumerate(self.segments.labels):

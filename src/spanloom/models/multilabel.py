@@ -108,6 +108,7 @@ class Multilabel(Standalone):
         self.gap = 0 if "contiguous" in self.kept else widest if self.max_gap is None else self.max_gap
         self.probabilities = False
         self.second: Company | None = None
+        self.thresholds = np.zeros(len(self.labels))
         self.set_threshold(0.0 if isinstance(self.threshold, str) else self.threshold)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
@@ -140,14 +141,15 @@ class Multilabel(Standalone):
         return sorted(kept), sorted(set(mentions) - set(kept))
 
     def set_threshold(self, threshold: float | Mapping[str, float]) -> None:
-        """Take mentions that score above this from now on; a mapping gives one by label, 0 for those it lacks."""
+        """Take mentions that score above this from now on; a mapping changes the labels that it names."""
         by_label = dict.fromkeys(self.labels, threshold) if not isinstance(threshold, Mapping) else threshold
         for label, value in by_label.items():
             if label not in self.types:
                 raise ParameterError(f"there is no label {label!r} to set a threshold for; labels: {self.labels}")
             if isinstance(value, bool) or not isinstance(value, float | int) or not math.isfinite(value):
                 raise ParameterError(f"a threshold must be a finite number, got {value!r} for {label!r}")
-        self.thresholds = np.array([float(by_label.get(label, 0.0)) for label in self.labels])
+        before = dict(zip(self.labels, self.thresholds.tolist(), strict=True))
+        self.thresholds = np.array([float(by_label.get(label, before[label])) for label in self.labels])
 
     # Learning
 
@@ -282,6 +284,14 @@ class Multilabel(Standalone):
 
     # Keeping
 
+    def facts(self) -> dict[str, Any]:
+        return {
+            "max_gap": self.gap,
+            "restrictions": list(self.kept),
+            "threshold": dict(zip(self.labels, self.thresholds.round(4).tolist(), strict=True)),
+            "company": self.second is not None,
+        }
+
     def header(self) -> dict[str, Any]:
         return {
             "labels": self.labels,
@@ -302,6 +312,7 @@ class Multilabel(Standalone):
             model.kept, model.gap = tuple(header["restrictions"]), int(header["gap"])
             model.probabilities = bool(header["probabilities"])
             model.second = None if header["company"] is None else Company.from_json(header["company"])
+            model.thresholds = np.zeros(len(model.labels))
             model.set_threshold(dict(zip(model.labels, header["thresholds"], strict=True)))
         except (KeyError, TypeError, ValueError, AttributeError, ParameterError) as error:
             raise ModelFileError(f"the labels of the multilabel model are damaged: {error}") from None

@@ -111,6 +111,9 @@ class SegmentModel(Model):
             if not m.discontinuous and len(m) > limit
         ]
 
+    def facts(self) -> dict[str, Any]:
+        return {"longest": self.longest}
+
     def header(self) -> dict[str, Any]:
         (component,) = self.components
         # A column for what is outside comes first, if there is one.

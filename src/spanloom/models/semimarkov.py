@@ -50,6 +50,7 @@ class SemiMarkov(SegmentModel):
 
     name = "semimarkov"
     holds = "contiguous mentions that do not overlap, up to the longest segment"
+    flat = True
 
     def component(self, types: Sequence[str]) -> LatticeComponent:
         return SegmentComponent(types)

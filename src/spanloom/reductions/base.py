@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -14,6 +15,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
 from spanloom.learning import Iteration, Listener
 from spanloom.models import Model
+from spanloom.reductions.combine import conflicting
 
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
@@ -55,6 +57,9 @@ class Reduction(Model):
         The taggers, in the order in which they work.
     types
         The labels of the mentions that it finds.
+    conflicts
+        How often parts have found mentions that hardly go together so far: ``"crossing"``, or ``"labels"`` for the same
+        tokens under two labels. Their union has both.
     """
 
     components = ()
@@ -66,6 +71,7 @@ class Reduction(Model):
     def __init__(self, make: Maker | None = None) -> None:
         self._make = make
         self.parts = []
+        self.conflicts: Counter[str] = Counter()
 
     def make(
         self,
@@ -100,6 +106,20 @@ class Reduction(Model):
     @abstractmethod
     def find(self, sentences: Sequence[Sentence]) -> Gold:
         """Return the mentions of each sentence."""
+
+    def read(self, mentions: list[Mention], n: int) -> list[Mention]:
+        """Return what the mentions that a part finds in ``n`` tokens stand for."""
+        return mentions
+
+    def union(self, found: Sequence[Gold]) -> Gold:
+        """Unite what the parts found in each sentence, and count conflicts."""
+        united: Gold = []
+        for given in zip(*found, strict=True):
+            mentions = self.unite([sorted(set().union(*given))])
+            if sum(map(bool, given)) > 1:
+                self.conflicts.update(kind for _, _, kind in conflicting(mentions, given))
+            united.append(mentions)
+        return united
 
     def train_part(
         self,

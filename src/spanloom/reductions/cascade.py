@@ -169,7 +169,7 @@ class Cascade(Reduction):
         for part in self.parts:
             seen = found if self.guesses else []
             found.append([list(s.mentions) for s in part.predict(self._with(sentences, seen))])
-        return [self.unite([sorted(set().union(*layers))]) for layers in zip(*found, strict=True)]
+        return self.union(found)
 
     def _with(self, sentences: Sequence[Sentence], seen: Sequence[Gold]) -> list[Sentence]:
         """The sentences with the guesses of earlier parts, if there are any."""
@@ -199,6 +199,9 @@ class Cascade(Reduction):
             return list(pool.map(work, *items))
 
     # Keeping
+
+    def facts(self) -> dict[str, Any]:
+        return {"groups": ["all" if group is None else ",".join(group) for group in self.order]}
 
     def header(self) -> dict[str, Any]:
         order = [None if group is None else list(group) for group in self.order]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanloom.corpus import Document, Mention
@@ -92,7 +92,8 @@ def combine(
         sentences = []
         for i, same in enumerate(zip(*(doc.sentences for doc in docs), strict=True)):
             mentions = _agreed([s.mentions for s in same], needed)
-            conflicts += _conflicts(mentions, [set(s.mentions) for s in same], first.id, i)
+            given = [set(s.mentions) for s in same]
+            conflicts += [Conflict(first.id, i, a, b, kind) for a, b, kind in conflicting(mentions, given)]
             sentences.append(same[0].with_mentions(mentions))
         done.append(Document(sentences, first.id, first.text, first.starts, first.meta))
     return done, conflicts
@@ -109,13 +110,15 @@ def _agreed(found: Sequence[Sequence[Mention]], needed: int) -> list[Mention]:
     return sorted(chosen, key=lambda m: (m.start, -m.end, m.label, m.parts))
 
 
-def _conflicts(
-    mentions: Sequence[Mention], given: Sequence[set[Mention]], document: str, sentence: int
-) -> list[Conflict]:
-    found = []
+def conflicting(
+    mentions: Sequence[Mention], given: Sequence[Collection[Mention]]
+) -> Iterator[tuple[Mention, Mention, str]]:
+    """Yield pairs of united mentions that none of those who gave them gave together, and why they hardly go together.
+
+    ``"crossing"``, or ``"labels"``: the same tokens under two labels.
+    """
     for i, a in enumerate(mentions):
         for b in mentions[i + 1 :]:
             kind = "labels" if a.parts == b.parts else "crossing" if a.crosses(b) else None
             if kind is not None and not any(a in own and b in own for own in given):
-                found.append(Conflict(document, sentence, a, b, kind))
-    return found
+                yield a, b, kind

@@ -92,6 +92,16 @@ class Joined(Reduction):
                 return sorted(kept)
             kept = [m for m in kept if m not in gone]
 
+    def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
+        if not self.labels:  # nothing is learned yet: everything can be
+            return []
+        kept = self.reachable(mentions, len(sentence))
+        return [
+            (i, "needs a joined label that the training data do not have")
+            for i, m in enumerate(mentions)
+            if m not in kept and not m.discontinuous
+        ]
+
     def train(
         self,
         sentences: Sequence[Sentence],
@@ -108,10 +118,16 @@ class Joined(Reduction):
 
     def find(self, sentences: Sequence[Sentence]) -> Gold:
         tagged = self.parts[0].predict(sentences)
-        return [split_labels(unrun(s.mentions, len(s), self.depth)) for s in tagged]
+        return [self.read(s.mentions, len(s)) for s in tagged]
+
+    def read(self, mentions: list[Mention], n: int) -> list[Mention]:
+        return split_labels(unrun(mentions, n, self.depth))
 
     def _runs(self, mentions: Sequence[Mention], n: int) -> list[Mention]:
         return runs(join_labels(mentions, n, self.depth))
+
+    def facts(self) -> dict[str, Any]:
+        return {"layers": self.depth, "joined_labels": len(self.labels)}
 
     def header(self) -> dict[str, Any]:
         return {"rare": self.rare, "depth": self.depth, "labels": sorted(self.labels), **super().header()}

@@ -73,12 +73,14 @@ class Layered(Reduction):
         return history
 
     def find(self, sentences: Sequence[Sentence]) -> Gold:
-        found = [[s.mentions for s in part.predict(sentences)] for part in self.parts]
-        return [self.unite([sorted(set().union(*layers))]) for layers in zip(*found, strict=True)]
+        return self.union([[s.mentions for s in part.predict(sentences)] for part in self.parts])
 
     def _layer(self, mentions: Sequence[Mention], level: int) -> list[Mention]:
         layers = layers_of([m for m in mentions if not m.discontinuous], self.direction)
         return layers[level] if level < len(layers) else []
+
+    def facts(self) -> dict[str, Any]:
+        return {"layers": len(self.parts)}
 
     def header(self) -> dict[str, Any]:
         return {"direction": self.direction, "layers": self.layers, **super().header()}

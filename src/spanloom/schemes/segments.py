@@ -181,7 +181,7 @@ def outside_labels(scheme: str) -> tuple[str, ...]:
 def check_scheme(scheme: str) -> None:
     """Raise ``ParameterError`` unless ``scheme`` is one of ``SCHEMES``."""
     if scheme not in SCHEMES:
-        raise ParameterError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+        raise ParameterError(f"scheme must be one of {', '.join(SCHEMES)} (and BIOHD for a chain), got {scheme!r}")
 
 
 def _tags(mentions: Sequence[Mention], n: int, scheme: str) -> list[str]:
