@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Sentence, write
 from spanloom.cli.app import app
+from spanloom.errors import ParameterError
 
 
 def run(*arguments: str) -> Any:
@@ -52,5 +53,26 @@ def test_lexicons_representations_and_repairs(corpus: str, tmp_path: Path) -> No
     lexicons = ["--lexicon", f"things={tmp_path / 'things.txt'}", "--lexicon", "induced"]
     run("train", corpus, *options, *lexicons, "--l2", "0.01", "-o", str(tmp_path / "ner.loom"))
     (tmp_path / "new.txt").write_text("the rat sings\n")
+    out = run("tag", str(tmp_path / "ner.loom"), f"text:{tmp_path / 'new.txt'}", "--format", "jsonl").stdout
+    assert len(json.loads(out)["mentions"]) == 1
+
+
+def test_a_lexicon_without_a_name_is_answered_in_the_form_of_the_option(corpus: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"written NAME=FILE.* got 'genes.txt': write e.g. genes=genes.txt"):
+        CliRunner().invoke(
+            app, ["train", corpus, "--lexicon", "genes.txt", "-o", str(tmp_path / "x")], catch_exceptions=False
+        )
+
+
+def test_a_lexicon_is_normalised_as_the_option_says(corpus: str, tmp_path: Path) -> None:
+    """All of the numbered words are one to the lexicon, and to a recogniser that sees nothing else."""
+    (tmp_path / "things.txt").write_text("gene1\n")
+    (tmp_path / "bias.toml").write_text('templates = ["bias"]\n')
+    sentences = [Sentence(["the", f"gene{i}", "x"], [Mention("g", ((1, 2),))]) for i in range(5)]
+    write([Document(sentences, "a")], str(tmp_path / "numbered.jsonl"))
+    lexicon = f"things={tmp_path / 'things.txt'}?normalise=lower,squeezed"
+    options = ["--features", str(tmp_path / "bias.toml"), "--lexicon", lexicon, "--l2", "0.01"]
+    run("train", str(tmp_path / "numbered.jsonl"), *options, "-o", str(tmp_path / "ner.loom"))
+    (tmp_path / "new.txt").write_text("the Gene77 sings\n")
     out = run("tag", str(tmp_path / "ner.loom"), f"text:{tmp_path / 'new.txt'}", "--format", "jsonl").stdout
     assert len(json.loads(out)["mentions"]) == 1

@@ -77,8 +77,6 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"\xff\n")
     with pytest.raises(CorpusError, match="not a lexicon"):
         Lexicon.read("a", tmp_path / "bad.txt")
-    with pytest.raises(ParameterError, match="lexicon:NAME=FILE"):
-        annotator("lexicon:a.txt")
 
 
 def test_a_state_is_the_same_lexicon_and_a_damaged_one_an_error() -> None:
@@ -140,3 +138,36 @@ def test_an_induced_lexicon_counts_a_name_however_it_is_written() -> None:
     sentences = [Sentence(["Lead"], [Mention("g", ((0, 1),))]), *[Sentence(["lead"])] * 20]
     assert len(InducedLexicon()._lexicon(sentences)) == 0
     assert len(InducedLexicon(normalise=())._lexicon(sentences)) == 1
+
+
+def test_references_name_the_lexicon_and_its_normalisation(tmp_path: Path) -> None:
+    (tmp_path / "genes.txt").write_text("IL2\n")
+    file = f"lexicon:genes={tmp_path / 'genes.txt'}"
+    sentence = [Sentence(["IL15"]), Sentence(["il2"]), Sentence(["IL2"])]
+
+    def found(ref: str) -> list[bool]:
+        made = annotator(ref)
+        assert isinstance(made, Lexicon)
+        return [bool(one) for one in made.find(sentence)]
+
+    assert found(file) == [False, True, True]
+    assert found(f"{file}?normalise=lower,squeezed") == [True, True, True]
+    assert found(f"{file}?normalise=") == [False, False, True]
+    induced = annotator("induced?normalise=squeezed")
+    assert isinstance(induced, InducedLexicon)
+    assert induced.normalise == ("squeezed",)
+
+
+@pytest.mark.parametrize(
+    ("ref", "message"),
+    [
+        ("lexicon:a/genes.txt", r"a lexicon is written NAME=FILE, .* got 'a/genes.txt': write e.g. genes=a/genes.txt"),
+        ("lexicon:genes.txt?normalise=lower", r"write e.g. genes=genes.txt\?normalise=lower"),
+        ("lexicon:a=a.txt?normalize=lower", r"may be normalise=VALUE and nothing else, got 'normalize=lower'"),
+        ("lexicon:a=a.txt?normalise", r"may be normalise=VALUE"),
+        ("induced?folds=3", r"may be normalise=VALUE"),
+    ],
+)
+def test_wrong_references_say_what_is_right(ref: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        annotator(ref)

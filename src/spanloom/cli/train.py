@@ -43,7 +43,11 @@ def train(
     ] = None,
     annotate: Annotated[
         list[str] | None,
-        typer.Option(metavar="REF", help="Makes columns that the data lack: pos.loom, udpipe:FILE or spacy:NAME."),
+        typer.Option(
+            metavar="REF",
+            help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks (of chunk) or phrases "
+            "(of pos); may be repeated.",
+        ),
     ] = None,
     base: Annotated[
         BaseName, typer.Option(help="The flat model of innermost, outermost, layered, cascade and joined.")
@@ -62,7 +66,11 @@ def train(
     rare: Annotated[int, typer.Option(help="Of joined: labels that occur less often back off.")] = 1,
     lexicon: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="A list of names to look up; 'induced' for that of the training data."),
+        typer.Option(
+            metavar="NAME=FILE",
+            help="A list of names to look up; 'induced' for that of the training data. What is done to words before "
+            "they are compared: genes=genes.tsv?normalise=lower,squeezed.",
+        ),
     ] = None,
     order: Annotated[int, typer.Option(help="Of memm: how many labels before are seen, 1 or 2.")] = 2,
     dictionary: Annotated[
@@ -164,7 +172,7 @@ def train(
         target=target,
         annotators=[
             *(annotate or ()),
-            *(name if name == "induced" else f"lexicon:{name}" for name in lexicon or ()),
+            *(name if name.partition("?")[0] == "induced" else f"lexicon:{name}" for name in lexicon or ()),
         ],
         base=base,
         direction=direction,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
@@ -20,10 +21,10 @@ from spanloom.errors import ModelFileError, ParameterError
 def annotator(given: str | Annotator) -> Annotator:
     """Return an annotator by its reference.
 
-    ``pos.loom`` is a recogniser that was trained with ``target``; ``udpipe:FILE`` a UDPipe model; ``spacy:NAME`` a
-    spaCy pipeline; ``lexicon:NAME=FILE`` a list of names; ``induced`` one that is made of the training
-    data; ``chunks`` makes features of a column ``chunk``, ``phrases`` of a column ``pos``. An annotator stays what it
-    is.
+    ``pos.loom`` is a recogniser that was trained with ``target``; ``udpipe:FILE`` a UDPipe model, ``?cache=FOLDER``
+    keeps what it makes; ``spacy:NAME`` a spaCy pipeline; ``lexicon:NAME=FILE`` a list of names; ``induced`` one that is
+    made of the training data, both with ``?normalise=lower,squeezed`` if need be; ``chunks`` makes features of a column
+    ``chunk``, ``phrases`` of a column ``pos``. An annotator stays what it is.
     """
     if isinstance(given, Annotator):
         return _checked(given)
@@ -31,21 +32,46 @@ def annotator(given: str | Annotator) -> Annotator:
         raise ParameterError(f"an annotator is one, or a reference such as 'pos.loom' or 'udpipe:FILE', got {given!r}")
     if given == ChunkColumns.kind:
         return ChunkColumns()
-    if given == InducedLexicon.kind:
-        return InducedLexicon()
     if given == PhraseColumns.kind:
         return PhraseColumns()
+    if given.partition("?")[0] == InducedLexicon.kind:
+        return InducedLexicon(**_normalise(_options(given, "normalise")[1]))
     kind, colon, rest = given.partition(":")
-    if kind == Lexicon.kind and colon:
-        name, equals, path = rest.partition("=")
-        if not equals:
-            raise ParameterError(f"a lexicon is written lexicon:NAME=FILE, got {given!r}")
-        return Lexicon.read(name, path)
+    if colon and kind == Lexicon.kind:
+        return _lexicon(rest)
     if colon and kind == UDPipeColumns.kind:
-        return UDPipeColumns(rest)
+        path, options = _options(rest, "cache")
+        return UDPipeColumns(path, **options)
     if colon and kind == SpacyColumns.kind:
         return SpacyColumns(rest)
     return ModelColumns(given)
+
+
+def _lexicon(text: str) -> Lexicon:
+    name, equals, rest = text.partition("=")
+    if not equals or "?" in name:
+        raise ParameterError(
+            f"a lexicon is written NAME=FILE, and its column is called lexicon-NAME; got {text!r}: write e.g. "
+            f"{Path(text.partition('?')[0]).stem}={text}"
+        )
+    path, options = _options(rest, "normalise")
+    return Lexicon.read(name, path, **_normalise(options))
+
+
+def _options(text: str, known: str) -> tuple[str, dict[str, str]]:
+    """Part ``FILE?option=value``, as in references to corpora; there is one option that is known."""
+    path, mark, query = text.partition("?")
+    if not mark or Path(text).exists():
+        return text, {}
+    options = dict(pair.partition("=")[::2] for pair in query.split("&"))
+    if set(options) != {known} or "=" not in query:
+        raise ParameterError(f"after the ? in {text!r} there may be {known}=VALUE and nothing else, got {query!r}")
+    return path, options
+
+
+def _normalise(options: Mapping[str, str]) -> dict[str, Any]:
+    """Return the option in the form of the constructors; without a value, nothing is done to tokens."""
+    return {name: tuple(filter(None, value.split(","))) for name, value in options.items()}
 
 
 def restore(arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> Annotator:
