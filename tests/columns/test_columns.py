@@ -11,6 +11,7 @@ from spanloom.columns import Annotator, ModelColumns, SpacyColumns, UDPipeColumn
 from spanloom.columns.base import KINDS
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.errors import CorpusError, ModelFileError, ParameterError
+from spanloom.parsers import train_udpipe
 
 WORDS = {
     "DT": ["the", "a"],
@@ -164,14 +165,54 @@ def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:
     train_udpipe_tagger(corpus(), tmp_path / "en.udpipe", iterations=3)
     made = annotator(f"udpipe:{tmp_path / 'en.udpipe'}")
     assert isinstance(made, UDPipeColumns)
+    assert made.provides == ("pos", "upos", "lemma")
     columns = made.columns([Sentence(["the", "gene", "binds", "."])])[0]
     assert columns["pos"] == ["DT", "NN", "VBZ", "."]
     assert columns["lemma"] == ["the", "gene", "bind", "."]
     ner = Recognizer(features=["pos[-1..1]", "lemma"], annotators=[made], max_iter=5).fit(bare(corpus()))
     ner.save(tmp_path / "ner.loom")
     assert Recognizer.load(tmp_path / "ner.loom").predict("a mouse grows.").mentions
-    with pytest.raises(CorpusError, match="sentence 0 lacks xpos or lemma"):
+    with pytest.raises(CorpusError, match=r"sentence 0 has neither a column 'pos' nor 'upos'.* it has: word"):
         train_udpipe_tagger(bare(corpus()), tmp_path / "no")
+
+
+def test_udpipe_makes_no_lemmas_that_it_has_not_learned(tmp_path: Path) -> None:
+    """Neither without the column nor where it says nothing, as in CoNLL-U; who needs it gets the usual error."""
+    pytest.importorskip("ufal.udpipe")
+    for lemmas in ({}, {"lemma": ["_"] * 4}):
+        train = [Sentence(s.tokens, [], {"pos": s.columns["pos"], **lemmas}) for s in corpus()]
+        train_udpipe_tagger(train, tmp_path / "pos.udpipe", iterations=1)
+        made = UDPipeColumns(tmp_path / "pos.udpipe")
+        assert made.provides == ("pos", "upos")
+        assert set(made.columns(bare(corpus()))[0]) == {"pos", "upos"}
+    with pytest.raises(CorpusError, match="reads the column 'lemma', which sentence 0 lacks"):
+        Recognizer(features=["lemma"], annotators=[made], max_iter=2).fit(bare(corpus()))
+
+
+def test_a_udpipe_model_without_a_tagger_is_no_annotator(tmp_path: Path) -> None:
+    pytest.importorskip("ufal.udpipe")
+    tree = {"head": ["2", "3", "0", "3"], "deprel": ["det", "nsubj", "root", "punct"]}
+    trees = [s.with_columns(tree) for s in corpus()]
+    train_udpipe(trees, tmp_path / "p.udpipe", iterations=1, hidden_layer=10)
+    with pytest.raises(ParameterError, match=r"p\.udpipe: this UDPipe model has no tagger"):
+        annotator(f"udpipe:{tmp_path / 'p.udpipe'}")
+    train_udpipe(trees, tmp_path / "p.udpipe", tagger=True, iterations=1, hidden_layer=10)
+    assert UDPipeColumns(tmp_path / "p.udpipe").provides == ("pos", "upos", "lemma")
+
+
+def test_what_udpipe_made_is_kept_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ufal.udpipe")
+    train_udpipe_tagger(corpus(), tmp_path / "en.udpipe", iterations=1)
+    ref = f"udpipe:{tmp_path / 'en.udpipe'}?cache={tmp_path / 'cache'}"
+    first = annotator(ref).columns(bare(corpus()))
+    again = annotator(ref)
+    monkeypatch.setattr(again, "_tag", lambda sentence: pytest.fail("it is tagged again"))
+    assert again.columns(bare(corpus())) == first
+    with pytest.raises(pytest.fail.Exception):
+        again.columns([Sentence(["new"])])
+    train_udpipe_tagger(corpus()[:9], tmp_path / "en.udpipe", iterations=1)
+    annotator(ref).columns(bare(corpus()))
+    assert len(list((tmp_path / "cache").iterdir())) == 2  # another model, another file
 
 
 def test_spacy_pipelines_are_loaded_by_name(tmp_path: Path) -> None:

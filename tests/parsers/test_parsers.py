@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from spanloom import Mention, Recognizer, Sentence, read, write
 from spanloom.cli.app import app
+from spanloom.columns import UDPipeColumns
 from spanloom.errors import CorpusError, ParameterError
 from spanloom.parsers import Parser, UDPipeParser, attachment, jackknife, make_parser, train_udpipe, with_trees
 
@@ -156,6 +157,28 @@ def test_commands_train_and_parse(tmp_path):
     assert done.exit_code == 0, done.output
     assert "unlabelled" in done.output
     assert all("head" in s.columns for doc in read(str(tmp_path / "new.conllu")) for s in doc.sentences)
+
+
+def test_a_command_trains_a_tagger_with_lemmas(tmp_path):
+    """With the parser, and alone from a corpus without trees; the scores of each column are told."""
+    tagged = [s.with_columns({"lemma": [w.removesuffix("s") for w in s.tokens]}) for s in TREES]
+    write(read_like(tagged), str(tmp_path / "both.conllu"))
+    write(read_like([bare(s, "upos", "pos", "lemma") for s in tagged]), str(tmp_path / "tags.conllu"))
+    train = ["parser", "train"]
+    for corpus, more in (("both", []), ("tags", ["--no-parser"])):
+        file, model = str(tmp_path / f"{corpus}.conllu"), str(tmp_path / f"{corpus}.udpipe")
+        options = [file, "-o", model, "--iterations", "3", "--test", file, *more]
+        done = CliRunner().invoke(app, [*train, *options, "--json"])
+        assert done.exit_code == 0, done.output
+        result = json.loads(done.output)
+        assert result["accuracy"] == {"pos": 1.0, "upos": 1.0, "lemma": 1.0}
+        assert ("uas" in result) == (corpus == "both")
+        assert UDPipeColumns(model).columns([Sentence(["a", "cell", "works"])])[0]["lemma"] == ["a", "cell", "work"]
+    done = CliRunner().invoke(app, [*train, *options])
+    assert "tagged right: pos 100.00 %, upos 100.00 %, lemma 100.00 %" in done.output
+    for wrong in ("--no-tagger", "--jackknife=x.conllu"):
+        done = CliRunner().invoke(app, [*train, *options, wrong])
+        assert wrong.partition("=")[0] in str(done.exception)
 
 
 def read_like(sentences):

@@ -1,4 +1,4 @@
-"""``spanloom parse`` and ``spanloom parser train``: dependency trees for text that has none."""
+"""``spanloom parse`` and ``spanloom parser train``: trees, parts of speech and lemmas for text that has none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spanloom.corpus import Document, Sentence
     from spanloom.parsers import Attachment, Parser
 
-parser_app = typer.Typer(name="parser", help="Learn dependency parsers.", no_args_is_help=True)
+parser_app = typer.Typer(name="parser", help="Learn dependency parsers and taggers.", no_args_is_help=True)
 
 
 def parse(
@@ -58,11 +58,14 @@ def parse(
 
 @parser_app.command("train")
 def train_parser(
-    corpus: Annotated[str, typer.Argument(metavar="REF", help="Corpus with trees, e.g. train.conllu.")],
+    corpus: Annotated[str, typer.Argument(metavar="REF", help="Corpus to learn from, e.g. train.conllu.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")],
-    test: Annotated[str | None, typer.Option(metavar="REF", help="Corpus with trees to measure it on.")] = None,
+    test: Annotated[str | None, typer.Option(metavar="REF", help="Another such corpus to measure it on.")] = None,
     iterations: Annotated[int, typer.Option(help="Passes over the corpus.")] = 10,
-    tagger: Annotated[bool, typer.Option(help="Also learn to tag, for text without parts of speech.")] = True,
+    tagger: Annotated[
+        bool, typer.Option(help="Learn to tag, and lemmas if the corpus has them, for text without parts of speech.")
+    ] = True,
+    parser: Annotated[bool, typer.Option(help="Learn to parse; without, the corpus needs no trees.")] = True,
     jackknife: Annotated[
         str | None,
         typer.Option(metavar="REF", help="Also write the corpus with trees by parsers that have not seen them."),
@@ -70,7 +73,7 @@ def train_parser(
     folds: Annotated[int, typer.Option(help="Into how many parts --jackknife deals the corpus.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Learn a UDPipe parser from a corpus with trees.
+    """Learn a UDPipe parser and tagger from a corpus with trees, or with --no-parser a tagger alone.
 
     A recogniser that is to work with this parser must learn from its trees, not from gold ones, nor from those that it
     gives to its own training text, which are too good: --jackknife writes the corpus with trees for that.
@@ -78,20 +81,51 @@ def train_parser(
     [bold]Example:[/bold] spanloom parser train train.conllu --test dev.conllu -o english.udpipe
     """
     from spanloom.corpus import read
-    from spanloom.parsers import attachment, train_udpipe, with_trees
+    from spanloom.errors import ParameterError
+    from spanloom.parsers import train_udpipe, train_udpipe_tagger
 
+    if not parser and (jackknife is not None or not tagger):
+        other = "--no-tagger" if not tagger else "--jackknife"
+        raise ParameterError(
+            f"--no-parser learns a tagger alone, so that {other} makes no sense; leave one of them out"
+        )
     docs = list(read(corpus))
     sentences = _sentences(docs)
-    engine = train_udpipe(sentences, output, tagger=tagger, iterations=iterations)
     result: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
+    if parser:
+        train_udpipe(sentences, output, tagger=tagger, iterations=iterations)
+    else:
+        train_udpipe_tagger(sentences, output, iterations=iterations)
     if test is not None:
-        gold = _sentences(read(test))
-        score = attachment(gold, with_trees(gold, engine, again=True))
-        result |= {"uas": score.uas, "las": score.las}
+        result |= _measured(output, _sentences(read(test)), tagger, parser)
     if jackknife is not None:
         score = _jackknifed(docs, jackknife, folds, {"tagger": tagger, "iterations": iterations})
         result |= {"jackknifed_uas": score.uas, "jackknifed_las": score.las}
     _tell(result, str(output), as_json)
+
+
+def _measured(model: Path, gold: Sequence[Sentence], tagger: bool, parser: bool) -> dict[str, Any]:
+    """Return the scores of a model: of its trees, and of each column that it makes."""
+    from spanloom.columns import UDPipeColumns
+    from spanloom.parsers import UDPipeParser, attachment, with_trees
+
+    result: dict[str, Any] = {}
+    if parser:
+        score = attachment(gold, with_trees(gold, UDPipeParser(model), again=True))
+        result |= {"uas": score.uas, "las": score.las}
+    if tagger:
+        made = UDPipeColumns(model).columns(gold)
+        names = made[0] if made else ()
+        result["accuracy"] = {
+            name: _accuracy(gold, made, name) for name in names if any(name in s.columns for s in gold)
+        }
+    return result
+
+
+def _accuracy(gold: Sequence[Sentence], made: Sequence[dict[str, list[str]]], name: str) -> float:
+    """Return the share of tokens for which a column was made right."""
+    pairs = [p for s, m in zip(gold, made, strict=True) for p in zip(s.columns.get(name, ()), m[name], strict=False)]
+    return sum(a == b for a, b in pairs) / max(len(pairs), 1)
 
 
 def _jackknifed(docs: Sequence[Document], target: str, folds: int, options: dict[str, Any]) -> Attachment:
@@ -133,3 +167,6 @@ def _tell(result: dict[str, Any], target: str, as_json: bool) -> None:
         if f"{prefix}uas" in result:
             uas, las = (100 * result[f"{prefix}{name}"] for name in ("uas", "las"))
             console.print(f"{kind}: {uas:.2f} % unlabelled, {las:.2f} % labelled")
+    if "accuracy" in result:
+        shares = (f"{name} {100 * share:.2f} %" for name, share in result["accuracy"].items())
+        console.print(f"tagged right: {', '.join(shares)}", markup=False)

@@ -8,7 +8,8 @@ from spanloom.columns.lexicon import InducedLexicon, Lexicon
 from spanloom.columns.model import ModelColumns
 from spanloom.columns.phrases import PhraseColumns
 from spanloom.columns.spacy import SpacyColumns
-from spanloom.columns.udpipe import UDPipeColumns, train_udpipe_tagger
+from spanloom.columns.udpipe import UDPipeColumns
+from spanloom.parsers.udpipe import train_udpipe_tagger
 
 __all__ = [
     "Annotator",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,48 +13,58 @@ import numpy.typing as npt
 
 from spanloom.columns.base import Annotator, Arrays
 from spanloom.corpus import Sentence
-from spanloom.errors import CorpusError, ModelFileError
-from spanloom.files import whole_file
-from spanloom.parsers.udpipe import load_udpipe, quiet
+from spanloom.errors import ParameterError
+from spanloom.parsers.cache import Cache, remembered
+from spanloom.parsers.udpipe import load_udpipe, open_udpipe, read_udpipe
 
 COLUMNS = {"pos": "xpostag", "upos": "upostag", "lemma": "lemma"}
 """Our names and UDPipe's."""
+NOTHING = "_"
+PROBE = Sentence(["The", "genes", "were", "Spanloom"])
+"""A model says only by its work which columns it makes. Tags of numbers and punctuation may come from a fixed rule."""
 
 
 class UDPipeColumns(Annotator):
-    """Makes ``pos``, ``upos`` and ``lemma`` by a UDPipe model.
+    """Makes those of ``pos``, ``upos`` and ``lemma`` that a UDPipe model has learned.
 
     Parameters
     ----------
     model
         The path of a model, or its bytes. They become part of the model file of whoever uses it.
+    cache
+        A folder that keeps columns by the content of the sentence and of the model, so that nothing is tagged twice.
     """
 
     kind = "udpipe"
-    provides = tuple(COLUMNS)
 
-    def __init__(self, model: str | os.PathLike[str] | bytes) -> None:
-        udpipe = load_udpipe()
-        if isinstance(model, bytes):
-            self._bytes = model
-        else:
-            try:
-                self._bytes = Path(model).read_bytes()
-            except OSError as error:
-                raise CorpusError(f"{model}: the UDPipe model cannot be read: {error.strerror}") from None
-        self._model = _load(udpipe, self._bytes)
+    def __init__(self, model: str | os.PathLike[str] | bytes, cache: str | os.PathLike[str] | None = None) -> None:
+        name = "" if isinstance(model, bytes) else model
+        self._bytes = model if isinstance(model, bytes) else read_udpipe(model)
+        self._model = open_udpipe(self._bytes, name)
+        tried = self._tag(PROBE)
+        self.provides = tuple(column for column in COLUMNS if set(tried[column]) != {NOTHING})
+        if not self.provides:
+            where = f"{name}: " if name else ""
+            raise ParameterError(
+                f"{where}this UDPipe model has no tagger, so that it makes no column; train one with a tagger, see "
+                "spanloom parser train"
+            )
+        identity = f"udpipe columns:{hashlib.sha256(self._bytes).hexdigest()}"
+        self._cache = None if cache is None else Cache(Path(cache), identity, ())
 
     def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
-        udpipe = load_udpipe()
-        made = []
-        for sentence in sentences:
-            words = udpipe.Sentence()
-            for token in sentence.tokens:
-                words.addWord(token)
-            self._model.tag(words, self._model.DEFAULT)
-            tagged = [words.words[i + 1] for i in range(len(sentence))]
-            made.append({name: [getattr(w, field) or "_" for w in tagged] for name, field in COLUMNS.items()})
-        return made
+        return remembered(sentences, self._make, self._cache)
+
+    def _make(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
+        return [{name: made[name] for name in self.provides} for made in map(self._tag, sentences)]
+
+    def _tag(self, sentence: Sentence) -> dict[str, list[str]]:
+        words = load_udpipe().Sentence()
+        for token in sentence.tokens:
+            words.addWord(token)
+        self._model.tag(words, self._model.DEFAULT)
+        tagged = list(words.words)[1:]
+        return {name: [getattr(word, field) or NOTHING for word in tagged] for name, field in COLUMNS.items()}
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         return {"udpipe": np.frombuffer(self._bytes, np.uint8)}, {}
@@ -63,49 +73,3 @@ class UDPipeColumns(Annotator):
     def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> UDPipeColumns:
         """Undo ``state``."""
         return cls(arrays["udpipe"].tobytes())
-
-
-def train_udpipe_tagger(sentences: Iterable[Sentence], path: str | os.PathLike[str], iterations: int = 10) -> None:
-    """Train a UDPipe tagger and lemmatiser and write its model.
-
-    Parameters
-    ----------
-    sentences
-        With the columns ``upos``, ``xpos`` (or ``pos``) and ``lemma``, as CoNLL-U has them.
-    path
-        Where the model goes.
-    iterations
-        Of UDPipe's perceptron.
-    """
-    udpipe = load_udpipe()
-    training = udpipe.Sentences()
-    for number, sentence in enumerate(sentences):
-        columns = sentence.columns
-        pos = columns.get("xpos", columns.get("pos"))
-        if pos is None or "lemma" not in columns:
-            raise CorpusError(f"sentence {number} lacks xpos or lemma; it has: word, {', '.join(columns)}")
-        words = udpipe.Sentence()
-        for i, token in enumerate(sentence.tokens):
-            word = words.addWord(token)
-            word.xpostag, word.lemma = pos[i], columns["lemma"][i]
-            word.upostag = columns["upos"][i] if "upos" in columns else pos[i]
-        training.append(words)
-    error = udpipe.ProcessingError()
-    options = f"models=1;iterations={iterations}"
-    with quiet():
-        model = udpipe.Trainer.train("morphodita_parsito", training, udpipe.Sentences(), "none", options, "none", error)
-    if error.occurred():
-        raise CorpusError(f"UDPipe cannot be trained on this corpus: {error.message}")
-    with whole_file(path, "wb") as out:
-        out.write(model)
-
-
-def _load(udpipe: Any, data: bytes) -> Any:
-    # The package reads models from files only.
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        model = udpipe.Model.load(file.name)
-    if model is None:
-        raise ModelFileError("this is no UDPipe model")
-    return model

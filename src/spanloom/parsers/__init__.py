@@ -3,7 +3,7 @@
 from spanloom.parsers.base import Attachment, Parser, attachment, make_parser, with_trees
 from spanloom.parsers.jackknife import jackknife
 from spanloom.parsers.spacy import SpacyParser
-from spanloom.parsers.udpipe import UDPipeParser, train_udpipe
+from spanloom.parsers.udpipe import UDPipeParser, train_udpipe, train_udpipe_tagger
 
 __all__ = [
     "Attachment",
@@ -14,5 +14,6 @@ __all__ = [
     "jackknife",
     "make_parser",
     "train_udpipe",
+    "train_udpipe_tagger",
     "with_trees",
 ]

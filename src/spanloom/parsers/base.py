@@ -12,7 +12,7 @@ from pathlib import Path
 
 from spanloom.corpus.document import Sentence
 from spanloom.errors import CorpusError, ParameterError
-from spanloom.parsers.cache import Cache, Tree
+from spanloom.parsers.cache import Cache, Tree, remembered
 
 
 class Parser(ABC):
@@ -67,15 +67,7 @@ def with_trees(
     given = list(sentences)
     store = Cache(cache, parser.identity, parser.reads) if cache is not None else None
     wanted = [i for i, s in enumerate(given) if len(s) and (again or "head" not in s.columns)]
-    trees: dict[int, Tree] = {}
-    if store is not None:
-        trees = {i: tree for i in wanted if (tree := store.find(given[i])) is not None}
-    missing = [i for i in wanted if i not in trees]
-    if missing:
-        made = parser.parse([given[i] for i in missing])
-        trees.update(zip(missing, made, strict=True))
-        if store is not None:
-            store.add([(given[i], trees[i]) for i in missing])
+    trees = dict(zip(wanted, remembered([given[i] for i in wanted], parser.parse, store), strict=True))
     return [_plant(sentence, trees[i]) if i in trees else sentence for i, sentence in enumerate(given)]
 
 

@@ -1,16 +1,16 @@
-"""Trees on disk, by what was parsed and by whom."""
+"""What parsers and taggers made, on disk, by what was read and by whom."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spanloom.corpus.document import Sentence
 
 Tree = dict[str, list[str]]
-"""Columns: ``head``, ``deprel``, and others that a parser made."""
+"""Columns: ``head``, ``deprel``, and others that a parser made; or those of a tagger."""
 
 
 class Cache:
@@ -21,9 +21,9 @@ class Cache:
     folder
         Made if it is not there.
     identity
-        Of the parser.
+        Of the parser or tagger.
     reads
-        The columns that trees depend on, besides the words.
+        The columns that its work depends on, besides the words.
     """
 
     def __init__(self, folder: Path, identity: str, reads: Sequence[str]) -> None:
@@ -58,3 +58,18 @@ class Cache:
     def _key(self, sentence: Sentence) -> str:
         read = [sentence.tokens, *(sentence.columns.get(name) for name in self._reads)]
         return hashlib.sha256(json.dumps(read).encode()).hexdigest()
+
+
+def remembered(
+    sentences: Sequence[Sentence], make: Callable[[Sequence[Sentence]], Sequence[Tree]], store: Cache | None
+) -> list[Tree]:
+    """Return what ``make`` makes of each sentence, where the cache has it from there; the rest is kept in it."""
+    if store is None:
+        return list(make(sentences)) if sentences else []
+    known = [store.find(sentence) for sentence in sentences]
+    missing = [sentence for sentence, tree in zip(sentences, known, strict=True) if tree is None]
+    made = list(make(missing)) if missing else []
+    if made:
+        store.add(list(zip(missing, made, strict=True)))
+    rest = iter(made)
+    return [next(rest) if tree is None else tree for tree in known]

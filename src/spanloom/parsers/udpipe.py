@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ from typing import Any
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.trees import heads_of
 from spanloom.errors import CorpusError, ParameterError
+from spanloom.files import whole_file
 from spanloom.parsers.base import Parser
 from spanloom.parsers.cache import Tree
 
-PARSER_OPTIONS = {
+Options = Mapping[str, int | float | str]
+PARSER_OPTIONS: Options = {
     "transition_system": "swap",  # non-projective trees, too
     "transition_oracle": "static_lazy",
     "embedding_form": 50,
@@ -48,6 +51,25 @@ def load_udpipe() -> Any:
     return ufal.udpipe
 
 
+def read_udpipe(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a model file."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ParameterError(f"{path}: the UDPipe model cannot be read: {error.strerror}") from None
+
+
+def open_udpipe(content: bytes, name: str | os.PathLike[str] = "") -> Any:
+    """Return the model that a file holds; ``name`` is for errors."""
+    with tempfile.NamedTemporaryFile() as file:  # the library reads models from files only
+        file.write(content)
+        file.flush()
+        model = load_udpipe().Model.load(file.name)
+    if model is None:
+        raise ParameterError(f"{name}: this is not a UDPipe model" if name else "this is not a UDPipe model")
+    return model
+
+
 class UDPipeParser(Parser):
     """A UDPipe model file, from ``train_udpipe`` or elsewhere.
 
@@ -59,13 +81,8 @@ class UDPipeParser(Parser):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._library = load_udpipe()
-        try:
-            content = Path(path).read_bytes()
-        except OSError as error:
-            raise ParameterError(f"{path}: the parser cannot be read: {error.strerror}") from None
-        self._model = self._library.Model.load(str(path))
-        if self._model is None:
-            raise ParameterError(f"{path}: this is not a UDPipe model")
+        content = read_udpipe(path)
+        self._model = open_udpipe(content, path)
         self.identity = f"udpipe:{hashlib.sha256(content).hexdigest()}"
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Tree]:
@@ -92,7 +109,7 @@ class UDPipeParser(Parser):
 
 
 def train_udpipe(
-    sentences: Sequence[Sentence],
+    sentences: Iterable[Sentence],
     path: str | os.PathLike[str],
     *,
     heldout: Sequence[Sentence] = (),
@@ -110,30 +127,81 @@ def train_udpipe(
     heldout
         For early stopping, with ``early_stopping=1``.
     tagger
-        Also learn to tag, for text without parts of speech.
+        Also learn what ``train_udpipe_tagger`` does, for text without parts of speech.
     **options
         Of UDPipe's parser, instead of those in ``PARSER_OPTIONS``; e.g. ``iterations=3``.
     """
+    parsing = {**PARSER_OPTIONS, **options}
+    tagging = {"iterations": parsing["iterations"]} if tagger else None
+    _train(list(sentences), path, heldout, tagging, parsing)
+    return UDPipeParser(path)
+
+
+def train_udpipe_tagger(sentences: Iterable[Sentence], path: str | os.PathLike[str], *, iterations: int = 10) -> None:
+    """Learn to tag, and to find lemmas if the sentences have any, and write a model; it has no parser.
+
+    Parameters
+    ----------
+    sentences
+        With the columns ``upos`` or ``pos``, which is taken for both if the other is missing; and ``lemma``, if lemmas
+        are to be learned. As in CoNLL-U, a ``_`` stands for nothing.
+    path
+        Where the model goes.
+    iterations
+        Of UDPipe's perceptron.
+    """
+    _train(list(sentences), path, (), {"iterations": iterations}, None)
+
+
+def _train(
+    sentences: Sequence[Sentence],
+    path: str | os.PathLike[str],
+    heldout: Sequence[Sentence],
+    tagging: Options | None,
+    parsing: Options | None,
+) -> None:
+    """Train a tagger, a parser or both with these options of UDPipe, and write the model."""
     library = load_udpipe()
-    train = library.Sentences()
-    for number, sentence in enumerate(sentences):
-        if len(sentence):
-            train.append(_with_tree(library, sentence, number))
-    if not len(train):
+    used = [(number, sentence) for number, sentence in enumerate(sentences) if len(sentence)]
+    if not used:
         raise CorpusError("there is nothing to learn from: no sentence has a token")
-    watch = library.Sentences()
-    for number, sentence in enumerate(heldout):
-        watch.append(_with_tree(library, sentence, number))
-    settings = ";".join(f"{name}={value}" for name, value in {**PARSER_OPTIONS, **options}.items())
+    if tagging is not None:
+        lemmas = int(any(value != "_" for _, s in used for value in s.columns.get("lemma", ())))
+        fixed = {"models": 1, "use_lemma": lemmas, "provide_lemma": lemmas, "use_feats": 0, "provide_feats": 0}
+        tagging = {**fixed, **tagging}
+    train, watch = library.Sentences(), library.Sentences()
+    for into, numbered in ((train, used), (watch, enumerate(heldout))):
+        for number, sentence in numbered:
+            into.append(_example(library, sentence, number, tagging is not None, parsing is not None))
     error = library.ProcessingError()
-    none = library.Trainer.NONE
-    tagging = "models=1;use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0" if tagger else none
+    settings = [_written(library, options) for options in (None, tagging, parsing)]  # no tokenizer
     with quiet():
-        model = library.Trainer.train("morphodita_parsito", train, watch, none, tagging, settings, error)
+        model = library.Trainer.train("morphodita_parsito", train, watch, *settings, error)
     if error.occurred() or not model:
         raise ParameterError(f"UDPipe cannot learn from these {len(train)} sentences: {error.message}")
-    Path(path).write_bytes(model)
-    return UDPipeParser(path)
+    with whole_file(path, "wb") as out:
+        out.write(model)
+
+
+def _written(library: Any, options: Options | None) -> str:
+    """Return options as UDPipe reads them."""
+    if options is None:
+        return str(library.Trainer.NONE)
+    return ";".join(f"{name}={value}" for name, value in options.items())
+
+
+def _example(library: Any, sentence: Sentence, number: int, tagged: bool, parsed: bool) -> Any:
+    """Return a sentence with what is to be learned from it."""
+    columns = sentence.columns
+    if tagged and "upos" not in columns and "pos" not in columns:
+        has = ", ".join(["word", *columns])
+        raise CorpusError(
+            f"sentence {number} has neither a column 'pos' nor 'upos', so that no tagger can be learned; it has: {has}"
+        )
+    words = _with_tree(library, sentence, number) if parsed else _fill(library.Sentence(), sentence)
+    for i, lemma in enumerate(columns.get("lemma", ()) if tagged else (), 1):
+        words.words[i].lemma = lemma
+    return words
 
 
 def _fill(words: Any, sentence: Sentence) -> Any:
