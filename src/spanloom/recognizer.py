@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 import spanloom
 from spanloom import penalty
-from spanloom.columns import Annotator, annotator, restore, with_document_columns
+from spanloom.columns import Annotator, annotator, restore, with_asked_columns
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.engines import Data, Engine, Plan, Stored, below, engine_of
@@ -259,18 +259,17 @@ class Recognizer:
         """
         self._check(dev is not None)
         feature_set = self._feature_set()
+        annotators = [annotator(given) for given in self.annotators]
         start = time.perf_counter()
         items = list(corpus)
         sentences = self._learned(_sentences(items))
         if not any(len(s) for s in sentences):
             raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
-        annotators: list[Annotator] = []
-        for given in self.annotators:
-            one, sentences = annotator(given).fit(sentences)
-            annotators.append(one)
-            feature_set = feature_set.plus(one.templates)
+        for i, one in enumerate(annotators):
+            annotators[i], sentences = one.fit(sentences)
+            feature_set = feature_set.plus(annotators[i].templates)
         columns = feature_set.columns()
-        sentences = with_document_columns(self._with_trees(sentences), _sizes(items), columns)
+        sentences = with_asked_columns(self._with_trees(sentences), _sizes(items), columns)
         model = self._make_model(sentences, feature_set)
         settings = Settings(
             self.l1,
@@ -293,7 +292,7 @@ class Recognizer:
         if dev is not None:
             watched = list(dev)
             dev_sentences = self._with_trees(annotate(self._learned(_sentences(watched)), annotators))
-            dev_sentences = with_document_columns(dev_sentences, _sizes(watched), columns)
+            dev_sentences = with_asked_columns(dev_sentences, _sizes(watched), columns)
         plan = Plan(
             model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
             settings,
@@ -731,7 +730,7 @@ class Recognizer:
     def _ready(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[Sentence]:
         """The sentences of documents of these sizes with everything that the model looks at."""
         done = self._with_trees(annotate(sentences, self.annotators_))
-        return with_document_columns(done, sizes, self._fitted().extractor.features.columns())
+        return with_asked_columns(done, sizes, self._fitted().extractor.features.columns())
 
     def _tag(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[list[Mention]]:
         return self._fitted().find(self._ready(sentences, sizes), self.threads)

@@ -230,14 +230,34 @@ def test_chunks_give_their_last_word_and_the() -> None:
     made = annotator("chunks").annotate([sentence])[0].columns
     assert made["chunk-last"] == ["gene"] * 4 + ["binds", "dna"]
     assert made["chunk-the"] == ["no", "yes", "yes", "yes", "no", "no"]
-    with pytest.raises(CorpusError, match="need the column 'chunk', which sentence 0 lacks"):
+    with pytest.raises(CorpusError, match="need a column 'chunk', which sentence 0 lacks"):
         annotator("chunks").annotate([Sentence(words)])
 
 
 @pytest.mark.parametrize("name", ["cho-bio", "cho-conll", "nersuite"])
-def test_the_papers_feature_sets_work_where_their_columns_are(name: str) -> None:
+def test_the_papers_feature_sets_work_where_their_columns_are(name: str, tmp_path: Path) -> None:
+    """What follows from chunks need not be asked for."""
     train = [s.with_columns({"chunk": ["B-NP", "I-NP", "B-VP", "O"]}) for s in corpus()]
-    ner = Recognizer(features=name, annotators=["chunks"], max_iter=5).fit(train)
-    assert ner.score(train).f1 == 1.0
+    ner = Recognizer(features=name, max_iter=5).fit(train, dev=train)
+    ner.save(tmp_path / "ner.loom")
+    assert Recognizer.load(tmp_path / "ner.loom").score(train).f1 == 1.0
     with pytest.raises(CorpusError, match="lacks"):
         Recognizer(features=name).fit(bare(corpus()))
+
+
+def test_phrases_are_made_where_features_ask_for_them() -> None:
+    ner = Recognizer(features=["phrase-head & phrase"], max_iter=5).fit(corpus())
+    assert "phrase-head[0]=gene & phrase[0]=E" in ner.extractor_.names()
+    given = [Sentence(s.tokens, s.mentions, {"phrase": ["x", "y", "x", "x"]}) for s in corpus()]
+    assert Recognizer(features=["phrase"], max_iter=5).fit(given).extractor_.names() == ["phrase[0]=x", "phrase[0]=y"]
+    with pytest.raises(CorpusError, match="phrase-head need a column 'pos', which sentence 0 lacks"):
+        Recognizer(features=["phrase-head"]).fit(bare(corpus()))
+
+
+def test_annotators_are_looked_for_before_the_corpus_is_read() -> None:
+    def unread():
+        pytest.fail("the corpus is read first")
+        yield
+
+    with pytest.raises(CorpusError, match=r"none.txt: cannot be read"):
+        Recognizer(annotators=["lexicon:genes=none.txt"]).fit(unread())

@@ -1,5 +1,6 @@
 """Token columns that the data do not have: from taggers of ours and of others, lexicons, and whole documents."""
 
+from spanloom.columns.asked import with_asked_columns
 from spanloom.columns.base import Annotator
 from spanloom.columns.choose import annotator, restore
 from spanloom.columns.chunks import ChunkColumns
@@ -23,5 +24,6 @@ __all__ = [
     "annotator",
     "restore",
     "train_udpipe_tagger",
+    "with_asked_columns",
     "with_document_columns",
 ]

@@ -14,7 +14,8 @@ class ChunkColumns(Annotator):
     """Makes ``chunk-last`` and ``chunk-the`` from a column ``chunk`` of tags such as ``B-NP``.
 
     ``chunk-last`` is the last word of the token's chunk, lower case, which heads a noun phrase; ``chunk-the`` says
-    whether a "the" stands to the left in the chunk. Outside of chunks both are ``O``.
+    whether a "the" stands to the left in the chunk. Outside of chunks both are ``O``. Features that ask for them get
+    them without naming this annotator.
 
     Examples
     --------
@@ -32,7 +33,9 @@ class ChunkColumns(Annotator):
             if "chunk" not in sentence.columns:
                 has = ", ".join(["word", *sentence.columns])
                 raise CorpusError(
-                    f"chunk features need the column 'chunk', which sentence {number} lacks; it has: {has}"
+                    f"the columns chunk-last and chunk-the need a column 'chunk', which sentence {number} lacks; it "
+                    f"has: {has}. Add the column to the data, make it with a chunker (spanloom train --target chunk, then "
+                    "--annotate), or use features without it."
                 )
             lower = [token.lower() for token in sentence.tokens]
             last, the = ["O"] * len(lower), ["O"] * len(lower)

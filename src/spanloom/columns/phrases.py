@@ -19,7 +19,7 @@ class PhraseColumns(Annotator):
 
     A phrase is a run of nouns, modifiers, hyphens and slashes that has a noun. ``phrase`` is B, I, E or S; the head is
     the last noun, lower case. Outside of phrases both are ``O``. The head says what a mention is ("… gene"), often from
-    farther than a window of words reaches.
+    farther than a window of words reaches. Features that ask for these columns get them without naming this annotator.
 
     Examples
     --------
@@ -37,7 +37,11 @@ class PhraseColumns(Annotator):
         for number, sentence in enumerate(sentences):
             if "pos" not in sentence.columns:
                 has = ", ".join(["word", *sentence.columns])
-                raise CorpusError(f"phrases need the column 'pos', which sentence {number} lacks; it has: {has}")
+                raise CorpusError(
+                    f"the columns phrase and phrase-head need a column 'pos', which sentence {number} lacks; it has: "
+                    f"{has}. Add the column to the data, make it with a tagger (--annotate), or use features without "
+                    "it."
+                )
             place, heads = phrases(sentence.tokens, sentence.columns["pos"])
             made.append({"phrase": place, "phrase-head": heads})
         return made

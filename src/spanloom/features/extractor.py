@@ -212,7 +212,7 @@ class FeatureExtractor:
         has = ", ".join(["word", *sentence.columns])
         return CorpusError(
             f"template {str(template)!r} reads the column {name!r}, which sentence {number} lacks; it has: {has}. "
-            f"Add the column to the data, or use features without it."
+            "Add the column to the data, let an annotator make it (docs/columns.md), or use features without it."
         )
 
 

@@ -49,7 +49,8 @@ class PairFeatures:
                     has = ", ".join(["word", *sentence.columns])
                     raise CorpusError(
                         f"a template of pairs reads the column {name!r}, which sentence {number} lacks; it has: {has}. "
-                        "Add the column to the data, or use features without it."
+                        "Add the column to the data, let an annotator make it (docs/columns.md), or use features "
+                        "without it."
                     )
             columns.append([sentence.column(name) for sentence in sentences])
         return columns

@@ -90,7 +90,7 @@ GAPS = tuple(f"{text} >= 2" for text in _GAP)
 """Both sides of a gap: words, affixes, shapes, parts of speech and their n-grams; features seen twice."""
 
 GAP_HEADS = tuple(f"{text} >= 2" for text in _HEAD)
-"""Base noun phrases around a gap; the annotator ``phrases`` makes their columns."""
+"""Base noun phrases around a gap; their columns are made of ``pos`` (``spanloom.columns.PhraseColumns``)."""
 
 GAP_CLUSTERS = tuple(f"{text} >= 2" for text in _CLUSTERS)
 """Brown clusters around a gap, of words and of the heads of phrases."""

@@ -108,7 +108,8 @@ CHO_BIO = (
     "chunk-last[0]",
     "chunk-the[0]",
 )
-"""Biomedical names after Cho et al. 2013; the data need ``pos``, ``lemma`` and ``chunk``, see ``spanloom.columns``."""
+"""Biomedical names after Cho et al. 2013; the data need ``pos``, ``lemma`` and ``chunk``, of which ``chunk-last`` and
+``chunk-the`` are made (``spanloom.columns.ChunkColumns``)."""
 
 CHO_CONLL = (
     "bias",
