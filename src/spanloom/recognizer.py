@@ -73,7 +73,8 @@ class Recognizer:
     features
         What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
     clusters
-        A ``paths`` file of Brown clusters, for feature sets that look words up in the resource ``brown``.
+        A ``paths`` file of Brown clusters, which templates look words up in as the resource ``brown``; if no template
+        does so, ``cluster(word, brown, 4, 6, 10, 20)[-1..1]`` is added.
     algorithm
         ``"auto"`` (the model's own), ``"lbfgs"`` (regularised likelihood), ``"adagrad"`` (the same in a few passes, for
         many labels or little time; near its maximum, on one core) or ``"perceptron"`` (averaged); for ``multilabel``
@@ -683,7 +684,11 @@ class Recognizer:
         return sentence.with_columns({self.target: [mention.label for mention in found]})
 
     def _feature_set(self) -> FeatureSet:
-        tables = {} if self.clusters is None else {"brown": read_resource(self.clusters, "brown")}
+        if self.clusters is None:
+            return self._given_features({})
+        return self._given_features({"brown": read_resource(self.clusters, "brown")}).with_clusters()
+
+    def _given_features(self, tables: Mapping[str, Any]) -> FeatureSet:
         if isinstance(self.features, FeatureSet):
             return replace(self.features, resources={**self.features.resources, **tables})
         if not isinstance(self.features, str):

@@ -89,7 +89,10 @@ def train(
     ] = "IOBES",
     features: Annotated[str, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.")] = "default",
     clusters: Annotated[
-        Path | None, typer.Option(metavar="PATHS", help="Brown clusters, see spanloom cluster, for features with them.")
+        Path | None,
+        typer.Option(
+            metavar="PATHS", help="Brown clusters, see spanloom cluster; their features are added if there are none."
+        ),
     ] = None,
     algorithm: Annotated[
         Algorithm, typer.Option(help="auto: the model's own; mira and loglinear are multilabel's.")

@@ -34,8 +34,8 @@ class ChunkColumns(Annotator):
                 has = ", ".join(["word", *sentence.columns])
                 raise CorpusError(
                     f"the columns chunk-last and chunk-the need a column 'chunk', which sentence {number} lacks; it "
-                    f"has: {has}. Add the column to the data, make it with a chunker (spanloom train --target chunk, then "
-                    "--annotate), or use features without it."
+                    f"has: {has}. Add the column to the data, make it with a chunker (spanloom train --target chunk, "
+                    "then --annotate), or use features without it."
                 )
             lower = [token.lower() for token in sentence.tokens]
             last, the = ["O"] * len(lower), ["O"] * len(lower)

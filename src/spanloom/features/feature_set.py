@@ -14,6 +14,7 @@ from spanloom.errors import CorpusError, ParameterError
 from spanloom.features.compiled import Resources, view_values
 from spanloom.features.grammar import LOOKUPS, SIZE, Template, View, parse_template, parse_view
 from spanloom.features.resources import read_resource
+from spanloom.features.separator_sets import CLUSTERS
 from spanloom.features.sets import NAMED
 
 if sys.version_info >= (3, 11):
@@ -151,6 +152,18 @@ class FeatureSet:
         """Return a set with these templates too."""
         more = [template for template in templates if template not in self.templates]
         return replace(self, templates=[*self.templates, *more]) if more else self
+
+    def with_clusters(self) -> FeatureSet:
+        """Return a set that looks words up in its resource ``brown``: itself if it does so already.
+
+        Examples
+        --------
+        >>> FeatureSet(["word"], resources={"brown": {"gene": ["0110"]}}).with_clusters().templates
+        ('word', 'cluster(word, brown, 4, 6, 10, 20)[-1..1]')
+        """
+        views = [atom.view for template in self.parsed() for atom in template.atoms]
+        used = any(op.kind in LOOKUPS and op.names[0] == "brown" for view in views for op in view.operations)
+        return self if used else self.plus(CLUSTERS)
 
     def uses_own(self) -> bool:
         """Tell whether a template reads the user's own features."""

@@ -40,7 +40,10 @@ MUIS_LU_ACE = (
 )
 """Words and parts of speech around, n-grams that cover the token, words nearby, thirteen flags."""
 
-MUIS_LU_GENIA = (*MUIS_LU_ACE, "cluster(word, brown, 4, 6, 10, 20)[-1..1]")
+CLUSTERS = ("cluster(word, brown, 4, 6, 10, 20)[-1..1]",)
+"""What a set without templates for Brown clusters gets if clusters are given."""
+
+MUIS_LU_GENIA = (*MUIS_LU_ACE, *CLUSTERS)
 """With prefixes of Brown clusters."""
 
 _GAP = (
