@@ -605,8 +605,6 @@ class Recognizer:
         penalty.check_penalty(self.mention_penalty)
         if isinstance(self.mention_penalty, str) and not with_dev:
             raise ParameterError(f"mention_penalty={self.mention_penalty!r} is chosen on development data; pass dev=…")
-        if self.company and not with_dev:
-            raise ParameterError("company=True is learned from development data; pass dev=…")
         check_choice("support", self.support, ("all", "observed"))
         for name in self.repairs:
             check_choice("repairs", name, REPAIRS)

@@ -237,7 +237,7 @@ def train_standalone(
     patience: int | None = None,
     listener: Listener | None = None,
 ) -> list[Iteration]:
-    """Train a model that learns by itself, tune it on the development data, and return one record per iteration."""
+    """Train a model that learns by itself, let it choose on development data, and return one record per iteration."""
     threads = settings.threads or 0
 
     def dev_f1(learned: Any) -> float:
@@ -252,8 +252,7 @@ def train_standalone(
     except Interrupted as stop:
         interrupted, learned, history = stop, stop.learned, stop.history
     model.install(learned)
-    if dev is not None:
-        model.tune(dev, threads)
+    model.finish(dev, threads)
     if interrupted is not None:
         raise interrupted
     return history

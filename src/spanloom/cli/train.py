@@ -133,7 +133,7 @@ def train(
         bool,
         typer.Option(
             "--company",
-            help="Of multilabel: look again at broken mentions beside the other candidates, as --dev teaches.",
+            help="Of multilabel: look again at broken mentions beside the other candidates; twice the training time.",
         ),
     ] = False,
     threshold: Annotated[

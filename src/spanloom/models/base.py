@@ -223,8 +223,8 @@ class Standalone(Model):
     def weight_columns(self) -> Iterator[WeightColumn]:
         """Yield everything that was learned, column by column, to be looked at."""
 
-    def tune(self, dev: Sequence[Sentence], threads: int) -> None:
-        """Choose on development data, after training, what is chosen there: nothing, unless a model overrides it."""
+    def finish(self, dev: Sequence[Sentence] | None, threads: int) -> None:
+        """Do what is left after training, such as choices on development data if there are any: nothing here."""
 
     @abstractmethod
     def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:

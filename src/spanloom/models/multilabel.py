@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import SubsetFinder
+from spanloom.corpus.blocks import blocks
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
@@ -26,7 +28,7 @@ from spanloom.features import FeatureExtractor, FeatureSet, PairFeatures
 from spanloom.learning import Iteration, Settings, SubsetWeights, learn_subsets
 from spanloom.learning.online import ROLES
 from spanloom.models.base import Standalone, WeightColumn
-from spanloom.models.company import LOOKED_AT, LOWEST, Company
+from spanloom.models.company import FOLDS, LOOKED_AT, LOWEST, Company
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import ORDERS
 from spanloom.schemes.subsets import (
@@ -58,8 +60,9 @@ class Multilabel(Standalone):
         A score, or a score by label; or how to choose it on development data: one for all (``"global"``) or one for
         each label (``"label"``). Without such data it is 0.
     company
-        Whether broken mentions are looked at again together with the other candidates of their sentence, as learned
-        from development data; see ``spanloom.models.company``. Restrictions count after that, and not in learning.
+        Whether broken mentions are looked at again together with the other candidates of their sentence and the words
+        around; see ``spanloom.models.company``. It is learned from candidates that models of the other half of the
+        training data find, so that training takes twice the time. Restrictions count after that, and not in learning.
     aggressiveness
         How much one sentence may change the weights, relative to what is usual for the algorithm.
     """
@@ -108,6 +111,7 @@ class Multilabel(Standalone):
         self.gap = 0 if "contiguous" in self.kept else widest if self.max_gap is None else self.max_gap
         self.probabilities = False
         self.second: Company | None = None
+        self._learned_second: Company | None = None
         self.thresholds = np.zeros(len(self.labels))
         self.set_threshold(0.0 if isinstance(self.threshold, str) else self.threshold)
 
@@ -163,6 +167,29 @@ class Multilabel(Standalone):
         algorithm: str,
         seed: int,
     ) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
+        self.second = self._learned_second = None
+        if self.company and self.gap > 0:
+            scored: list[list[tuple[float, Mention]]] = []
+            for block in blocks(len(sentences), FOLDS):
+                rest = [i for i in range(len(sentences)) if i not in block]
+                double = copy(self)
+                some = [sentences[i] for i in rest], [gold[i] for i in rest]
+                *_, (_, learned) = double._learn(*some, features, settings, algorithm, seed)
+                double.install(learned())
+                own = sentences[block.start : block.stop]
+                scored += double._all(own, LOOKED_AT, LOWEST, settings.threads or 0)
+            self._learned_second = Company.learn(scored, sentences, gold)
+        yield from self._learn(sentences, gold, features, settings, algorithm, seed)
+
+    def _learn(
+        self,
+        sentences: Sequence[Sentence],
+        gold: Sequence[Sequence[Mention]],
+        features: FeatureSet,
+        settings: Settings,
+        algorithm: str,
+        seed: int,
+    ) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
         rows = self.see(sentences, features, settings.threads)
         self._pairs = PairFeatures(features)
         self.probabilities = algorithm == "loglinear"
@@ -186,16 +213,16 @@ class Multilabel(Standalone):
     def install(self, learned: SubsetWeights) -> None:
         self._set(replace(learned, tokens=self.keep_used(learned.tokens)))
 
-    def tune(self, dev: Sequence[Sentence], threads: int) -> None:
-        gold = [s.mentions for s in dev]
-        if self.threshold == "global":
-            self.set_threshold(best_threshold(self.candidates(dev, threads=threads), gold))
-        elif self.threshold == "label":
-            scored = self.candidates(dev, threads=threads)
-            self.set_threshold({label: best_threshold(*_of_label(label, scored, gold)) for label in self.labels})
-        if self.company and self.gap > 0:
+    def finish(self, dev: Sequence[Sentence] | None, threads: int) -> None:
+        if dev is not None and isinstance(self.threshold, str):
+            gold, scored = [s.mentions for s in dev], self.candidates(dev, threads=threads)
+            if self.threshold == "global":
+                self.set_threshold(best_threshold(scored, gold))
+            else:
+                self.set_threshold({label: best_threshold(*_of_label(label, scored, gold)) for label in self.labels})
+        if self._learned_second is not None:
             thresholds = dict(zip(self.labels, self.thresholds.tolist(), strict=True))
-            self.second = Company.learn(self._all(dev, LOOKED_AT, LOWEST, threads), gold, thresholds)
+            self.second = replace(self._learned_second, thresholds=thresholds)
 
     # Finding
 
@@ -217,9 +244,10 @@ class Multilabel(Standalone):
             nothing = np.zeros(len(self.labels))
             return self._best(sentences, k or self.k or 0, nothing, -math.inf, self.kept, threads)
         found = []
-        for subsets in self._all(sentences, LOOKED_AT, LOWEST, threads):
+        everything = self._all(sentences, LOOKED_AT, LOWEST, threads)
+        for subsets, sentence in zip(everything, sentences, strict=True):
             kept: list[tuple[float, Mention]] = []
-            for score, mention in self.second.rescore(subsets, probabilities=self.probabilities):
+            for score, mention in self.second.rescore(subsets, sentence, probabilities=self.probabilities):
                 if all(conflict(mention, other, self.kept) is None for _, other in kept):
                     kept.append((score, mention))
             found.append(kept[:k])
