@@ -360,3 +360,9 @@ def test_auto_takes_what_holds_the_data():
         for sentence, settings in ((TOY[0], {}), (nested, {}), (broken, {}), (broken, {"overlap": "longest"}))
     ]
     assert chosen == ["chain", "edge", "multilabel", "chain"]
+
+
+@pytest.mark.parametrize("settings", [{"model": "multilabel"}, {"algorithm": "perceptron"}])
+def test_a_penalty_that_learning_does_not_have_is_refused(settings):
+    with pytest.raises(ParameterError, match=r"l2=5 is a penalty of algorithm='lbfgs' and 'adagrad'"):
+        Recognizer(**settings, l2=5).fit(TOY)

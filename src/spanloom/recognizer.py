@@ -39,6 +39,8 @@ from spanloom.taken import KINDS, check_taken, model_settings, own_settings
 from spanloom.training import Interrupted, hold
 
 Input = str | Sentence | Document
+PENALISED = ("lbfgs", "adagrad")
+"""The algorithms that take ``l1`` or ``l2``."""
 BATCH = 1024
 """Documents or sentences that are tagged at once when a stream is tagged."""
 
@@ -611,6 +613,7 @@ class Recognizer:
         check_choice("overlap", self.overlap, ("raise", *CHOICES))
         check_number("l1", self.l1, low=0)
         check_number("l2", self.l2, low=0)
+        self._check_penalties(kind)
         check_number("tol", self.tol, low=0)
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter, low=1)
@@ -619,6 +622,17 @@ class Recognizer:
             check_count("threads", self.threads, low=1)
         if self.patience is not None:
             check_count("patience", self.patience, low=1)
+
+    def _check_penalties(self, kind: type[Model]) -> None:
+        """Raise for a penalty on weights that the way of learning does not have."""
+        algorithm = kind.algorithms[0] if self.algorithm == "auto" else self.algorithm
+        defaults = self._defaults()
+        for name in ("l1", "l2"):
+            if algorithm not in PENALISED and getattr(self, name) != defaults[name]:
+                raise ParameterError(
+                    f"{name}={getattr(self, name)} is a penalty of algorithm={' and '.join(map(repr, PENALISED))}; "
+                    f"{algorithm!r}, by which {kind.name!r} would learn, has none. Leave it out."
+                )
 
     def _make_model(self, sentences: Sequence[Sentence], features: FeatureSet) -> Model:
         """Make the model with those of the settings that it takes."""

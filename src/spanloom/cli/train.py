@@ -273,6 +273,9 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
             f"mention penalty {ner.penalty_curve_.best:g} for all labels gives dev F1 {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
         )
+    ceiling = t["dev_ceiling"]
+    if ceiling is not None and ceiling < 1:
+        console.print(f"[yellow]of the development mentions, the model can find at most {100 * ceiling:.1f} %[/yellow]")
     if t["lost"]:
         console.print(
             f"[yellow]{t['lost']:,} mentions were left out, which the model cannot hold: "

@@ -1,0 +1,48 @@
+"""The Python of the README and of the documentation runs as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanloom import Mention, Recognizer, Sentence, read, write
+from spanloom.columns import Annotator
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDS = re.compile(r"genia:|uner:|pos\.loom|class Mine")
+"""What a fresh machine has not, and what is an outline."""
+
+
+def blocks() -> list[Any]:
+    found = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        for block in re.finditer(r"```python\n(.*?)```", text, re.S):
+            line = text.count("\n", 0, block.start()) + 1
+            marks = [pytest.mark.skip(reason="needs what is not here")] if NEEDS.search(block[1]) else []
+            found.append(pytest.param(block[1], id=f"{page.name}:{line}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize("code", blocks())
+def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the names that the text around it speaks of, in a folder with the files that it names."""
+    monkeypatch.chdir(tmp_path)
+    train, dev = list(read("sample:train"))[:60], list(read("sample:dev"))[:20]
+    write(train, "train.jsonl")
+    write(dev, "dev.jsonl")
+    whole = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for doc in train for s in doc.sentences]
+    names = {
+        "Annotator": Annotator,
+        "Mention": Mention,
+        "Recognizer": Recognizer,
+        "Sentence": Sentence,
+        "train": whole,
+        "dev": whole[:20],
+        "train_sentences": whole,
+        "other_sentences": whole,
+    }
+    exec(compile(code, "documentation", "exec"), names)
