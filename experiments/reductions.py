@@ -218,8 +218,8 @@ EXPERIMENT = Experiment(
         "paper a coordination is a mention, and so is each of its members that stands in one piece. Base "
         "taggers: the maximum-entropy Markov model, as in the paper, and the chain. The features are those of the "
         "paper as far as it describes them, without its gazetteers, which are not public; one line has a lexicon of "
-        "the training mentions in their place, made by cross-fitting. The last lines are models that hold nested mentions by "
-        "themselves, with the same features where they look at tokens or gaps. Settings were chosen on an eighth of the "
-        "training documents of the first fold. Tables 1 and 5 and significance are in `reductions-classes`."
+        "the training mentions in their place, made by cross-fitting. The last lines are models that hold nested "
+        "mentions by themselves, with the same features where they look at tokens or gaps. Settings were chosen on an "
+        "eighth of the training documents of the first fold. Tables 1 and 5 and significance are in `reductions-classes`."
     ),
 )
