@@ -220,6 +220,7 @@ EXPERIMENT = Experiment(
         "paper as far as it describes them, without its gazetteers, which are not public; one line has a lexicon of "
         "the training mentions in their place, made by cross-fitting. The last lines are models that hold nested "
         "mentions by themselves, with the same features where they look at tokens or gaps. Settings were chosen on an "
-        "eighth of the training documents of the first fold. Tables 1 and 5 and significance are in `reductions-classes`."
+        "eighth of the training documents of the first fold. Tables 1 and 5 and significance are in "
+        "`reductions-classes`."
     ),
 )
