@@ -22,7 +22,7 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress
 from spanloom.models import Model, Standalone
-from spanloom.models.base import best_sets
+from spanloom.models.base import Lesson, best_sets
 from spanloom.reductions import Reduction
 from spanloom.training import Dev, Gold, Held, Interrupted, decode_all, train_component, train_standalone
 
@@ -34,7 +34,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to learn: what ``train_component`` and ``train_standalone`` ask for."""
+    """How to learn: what ``train_component`` asks for."""
 
     algorithm: str
     settings: Settings
@@ -259,7 +259,11 @@ class StandaloneEngine(Engine):
     def train(self, data: Data, plan: Plan) -> list[Iteration]:
         try:
             history = train_standalone(
-                self.model, data.sentences, data.gold, data.features, dev=data.dev, **plan.options()
+                self.model,
+                Lesson(data.sentences, data.gold, data.features, plan.settings, plan.algorithm, plan.seed),
+                dev=data.dev,
+                patience=plan.patience,
+                listener=plan.listener,
             )
         except Interrupted:
             self.extractor = self.model.extractor

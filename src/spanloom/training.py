@@ -14,7 +14,6 @@ from spanloom._native import CompressedRows, Decoder, SparseRows
 from spanloom.corpus import Mention, Sentence
 from spanloom.errors import EncodingError, ParameterError
 from spanloom.evaluation import micro
-from spanloom.features import FeatureSet
 from spanloom.learning import (
     Iteration,
     Listener,
@@ -26,6 +25,7 @@ from spanloom.learning import (
     stochastic_likelihood,
 )
 from spanloom.models import Component, Model, Shapes, Standalone
+from spanloom.models.base import Lesson
 
 Gold = list[list[Mention]]
 Learned = TypeVar("Learned")
@@ -226,26 +226,21 @@ def train_component(
 
 def train_standalone(
     model: Standalone,
-    sentences: Sequence[Sentence],
-    gold: Gold,
-    features: FeatureSet,
+    lesson: Lesson,
     *,
-    algorithm: str,
-    settings: Settings,
-    seed: int,
     dev: Sequence[Sentence] | None = None,
     patience: int | None = None,
     listener: Listener | None = None,
 ) -> list[Iteration]:
     """Train a model that learns by itself, let it choose on development data, and return one record per iteration."""
-    threads = settings.threads or 0
+    threads = lesson.settings.threads or 0
 
     def dev_f1(learned: Any) -> float:
         model.install(learned)
         found = model.find(dev or (), threads)
         return micro([s.mentions for s in dev or ()], found).f1
 
-    steps = model.train(sentences, gold, features, settings, algorithm=algorithm, seed=seed)
+    steps = model.train(lesson)
     interrupted: Interrupted | None = None
     try:
         learned, history = follow(steps, dev_f1=None if dev is None else dev_f1, patience=patience, listener=listener)

@@ -163,6 +163,21 @@ class Model(ABC):
         return sorted((m for mentions in found for m in mentions), key=reading_order)
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a model learns from by itself, and how.
+
+    ``gold`` has the mentions of each sentence that the model can hold.
+    """
+
+    sentences: Sequence[Sentence]
+    gold: Sequence[Sequence[Mention]]
+    features: FeatureSet
+    settings: Settings
+    algorithm: str
+    seed: int
+
+
 class Standalone(Model):
     """A model that learns and searches by itself instead of through components.
 
@@ -180,26 +195,17 @@ class Standalone(Model):
     """All features of the training tokens."""
 
     @abstractmethod
-    def train(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Sequence[Sequence[Mention]],
-        features: FeatureSet,
-        settings: Settings,
-        *,
-        algorithm: str,
-        seed: int,
-    ) -> Iterator[tuple[Iteration, Callable[[], Any]]]:
+    def train(self, lesson: Lesson) -> Iterator[tuple[Iteration, Callable[[], Any]]]:
         """Yield each iteration's record and a function that returns what is learned by then, for ``install``."""
 
     @abstractmethod
     def install(self, learned: Any) -> None:
         """Find mentions by this from now on."""
 
-    def see(self, sentences: Sequence[Sentence], features: FeatureSet, threads: int | None) -> SparseRows:
+    def see(self, lesson: Lesson) -> SparseRows:
         """Return the features of the training tokens; for ``train``."""
-        self._seen = FeatureExtractor(features)
-        return self._seen.fit(sentences, threads)
+        self._seen = FeatureExtractor(lesson.features)
+        return self._seen.fit(lesson.sentences, lesson.settings.threads)
 
     def keep_used(self, weights: Floats32) -> Floats32:
         """Go by those features from now on that have a weight, and return their rows of ``weights``; for ``install``.

@@ -31,9 +31,9 @@ from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSea
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
-from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import Iteration, Settings, Weights, compress, maximise_likelihood, stochastic_likelihood
-from spanloom.models.base import Standalone, WeightColumn, best_sets
+from spanloom.features import FeatureExtractor
+from spanloom.learning import Iteration, Weights, compress, maximise_likelihood, stochastic_likelihood
+from spanloom.models.base import Lesson, Standalone, WeightColumn, best_sets
 from spanloom.parameters import check_choice, check_count
 from spanloom.schemes import Representations, Segments, first_misfit
 
@@ -98,18 +98,9 @@ class MaximumEntropyMarkov(Standalone):
 
     # Learning
 
-    def train(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Sequence[Sequence[Mention]],
-        features: FeatureSet,
-        settings: Settings,
-        *,
-        algorithm: str,
-        seed: int,
-    ) -> Iterator[tuple[Iteration, Callable[[], Weights]]]:
-        rows = self.see(sentences, features, settings.threads)
-        labelled = [self.segments.encode(m, len(s)) for m, s in zip(gold, sentences, strict=True)]
+    def train(self, lesson: Lesson) -> Iterator[tuple[Iteration, Callable[[], Weights]]]:
+        rows, sentences, settings = self.see(lesson), lesson.sentences, lesson.settings
+        labelled = [self.segments.encode(m, len(s)) for m, s in zip(lesson.gold, sentences, strict=True)]
         labels = np.concatenate(labelled)
         if self.dictionary is not None:
             self.words = _seen(sentences, labelled, self.dictionary)
@@ -127,10 +118,10 @@ class MaximumEntropyMarkov(Standalone):
         first = np.repeat(rows.group_ptr[:-1], np.diff(rows.group_ptr))  # of each token's sentence
         cells = rows.group_ptr, ((np.arange(len(labels)) - first) * self.size + labels).astype(np.int32)
         structure = ChoiceStructure(self.size)
-        if algorithm == "adagrad":
+        if lesson.algorithm == "adagrad":
             if tie is not None:
                 raise ParameterError('several representations are learned by algorithm="lbfgs"')
-            yield from stochastic_likelihood(tokens, structure, cells, settings, seed=seed)
+            yield from stochastic_likelihood(tokens, structure, cells, settings, seed=lesson.seed)
         else:
             tying = None if tie is None else tie.sites
             yield from maximise_likelihood(compress(tokens, settings), structure, cells, settings, site_tying=tying)

@@ -24,10 +24,10 @@ from spanloom.corpus.blocks import blocks
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
-from spanloom.features import FeatureExtractor, FeatureSet, PairFeatures
-from spanloom.learning import Iteration, Settings, SubsetWeights, learn_subsets
+from spanloom.features import FeatureExtractor, PairFeatures
+from spanloom.learning import Iteration, SubsetWeights, learn_subsets
 from spanloom.learning.online import ROLES
-from spanloom.models.base import Standalone, WeightColumn
+from spanloom.models.base import Lesson, Standalone, WeightColumn
 from spanloom.models.company import FOLDS, LOOKED_AT, LOWEST, Company
 from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import ORDERS
@@ -157,57 +157,45 @@ class Multilabel(Standalone):
 
     # Learning
 
-    def train(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Sequence[Sequence[Mention]],
-        features: FeatureSet,
-        settings: Settings,
-        *,
-        algorithm: str,
-        seed: int,
-    ) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
+    def train(self, lesson: Lesson) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
         self.second = self._learned_second = None
         if self.company and self.gap > 0:
-            scored: list[list[tuple[float, Mention]]] = []
-            for block in blocks(len(sentences), FOLDS):
-                rest = [i for i in range(len(sentences)) if i not in block]
-                double = copy(self)
-                some = [sentences[i] for i in rest], [gold[i] for i in rest]
-                *_, (_, learned) = double._learn(*some, features, settings, algorithm, seed)
-                double.install(learned())
-                own = sentences[block.start : block.stop]
-                scored += double._all(own, LOOKED_AT, LOWEST, settings.threads or 0)
-            self._learned_second = Company.learn(scored, sentences, gold)
-        yield from self._learn(sentences, gold, features, settings, algorithm, seed)
+            scored = self._candidates_apart(lesson)
+            self._learned_second = Company.learn(scored, lesson.sentences, lesson.gold)
+        yield from self._learn(lesson)
 
-    def _learn(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Sequence[Sequence[Mention]],
-        features: FeatureSet,
-        settings: Settings,
-        algorithm: str,
-        seed: int,
-    ) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
-        rows = self.see(sentences, features, settings.threads)
-        self._pairs = PairFeatures(features)
-        self.probabilities = algorithm == "loglinear"
+    def _candidates_apart(self, lesson: Lesson) -> list[list[tuple[float, Mention]]]:
+        """The candidates of each sentence, by a model that has learned from the other block."""
+        sentences, scored = lesson.sentences, []
+        for block in blocks(len(sentences), FOLDS):
+            rest = [i for i in range(len(sentences)) if i not in block]
+            others = replace(lesson, sentences=[sentences[i] for i in rest], gold=[lesson.gold[i] for i in rest])
+            double = copy(self)
+            *_, (_, learned) = double._learn(others)
+            double.install(learned())
+            own = sentences[block.start : block.stop]
+            scored += double._all(own, LOOKED_AT, LOWEST, lesson.settings.threads or 0)
+        return scored
+
+    def _learn(self, lesson: Lesson) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
+        rows = self.see(lesson)
+        self._pairs = PairFeatures(lesson.features)
+        self.probabilities = lesson.algorithm == "loglinear"
         number = {label: i for i, label in enumerate(self.labels)}
         yield from learn_subsets(
             rows,
-            (self._pairs.columns, self._pairs.read(sentences)),
+            (self._pairs.columns, self._pairs.read(lesson.sentences)),
             self._pairs.program,
-            [encode_subsets(mentions, number) for mentions in gold],
-            settings,
+            [encode_subsets(mentions, number) for mentions in lesson.gold],
+            lesson.settings,
             types=len(self.labels),
             max_gap=self.gap,
-            rule=algorithm,
-            limit=LIMITS[algorithm] * self.aggressiveness,
+            rule=lesson.algorithm,
+            limit=LIMITS[lesson.algorithm] * self.aggressiveness,
             k=self.k or 0,
             # A second look needs candidates that learning has seen, also those that may not stand together.
             restrictions=() if self.company else self.kept,
-            seed=seed,
+            seed=lesson.seed,
         )
 
     def install(self, learned: SubsetWeights) -> None:
