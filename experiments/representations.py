@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from experiments import bc2gm
 from experiments.bc2gm import SCORES, blind, in_characters, scores
@@ -126,8 +127,9 @@ def compare(results: dict[str, Result], folder: Path) -> None:
     sets = dict(zip(names, found, strict=True))
     lines += ["Chance that the model of the row is not better than that of the column (paired bootstrap, 10,000).", ""]
     lines += ["| | " + " | ".join(_short(n) for n in names) + " |", "|---|" + "---:|" * len(names)]
-    for a in names:
-        cells = ["" if a == b else f"{_bootstrap(gold, sets[a], sets[b]):.3f}" for b in names]
+    chances = _bootstrap(gold, found)
+    for i, a in enumerate(names):
+        cells = ["" if a == b else f"{chances[i, j]:.3f}" for j, b in enumerate(names)]
         lines.append(f"| {_short(a)} | " + " | ".join(cells) + " |")
     for a, b in (("bc2gm IO", "bc2gm BIES"), ("bc2gm BIES", "bc2gm BIES+"), ("bc2gm BIES", "bc2gm BIES,IO")):
         if a in sets and b in sets:
@@ -179,17 +181,19 @@ def _changes(gold: Sets, a: Sets, b: Sets) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items()) + "."
 
 
-def _bootstrap(gold: Sets, a: Sets, b: Sets, resamples: int = 10_000) -> float:
-    counts = np.array(
-        [(len(g), len(x), len(g & x), len(y), len(g & y)) for g, x, y in zip(gold, a, b, strict=True) if g or x or y],
-        np.float64,
-    )
+def _bootstrap(gold: Sets, found: Sequence[Sets], resamples: int = 10_000) -> npt.NDArray[np.float64]:
+    """``[a, b]``: the share of resamples of the sentences in which F1 of a is not above that of b."""
+    wanted = np.array([len(g) for g in gold], np.float64)
+    mine = np.array([[len(x) for x in one] for one in found], np.float64)
+    right = np.array([[len(g & x) for g, x in zip(gold, one, strict=True)] for one in found], np.float64)
+    counts = np.concatenate([2 * right, wanted + mine]).T
+    counts = counts[counts.any(axis=1)]
     random = np.random.default_rng(1)
-    worse = 0
+    worse = np.zeros((len(found), len(found)))
     for _ in range(resamples // 500):
-        picks = random.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), 500)
-        n, x, gx, y, gy = (picks @ counts).T
-        worse += int((2 * gx / (n + x) <= 2 * gy / (n + y)).sum())
+        drawn = random.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), 500) @ counts
+        f1 = drawn[:, : len(found)] / drawn[:, len(found) :]
+        worse += (f1[:, :, None] <= f1[:, None, :]).sum(axis=0)
     return worse / (resamples // 500 * 500)
 
 
