@@ -54,7 +54,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import Mention, Part
 from spanloom.errors import ParameterError
 
 Floats = npt.NDArray[np.float64]
@@ -91,44 +91,58 @@ def describe(candidates: Candidates, sentence: Sentence) -> tuple[list[int], Flo
     >>> places, dict(zip(NUMBERS, table[0].round(2).tolist()))["sibling"]
     ([1], 1.0)
     """
-    masks = [sum(1 << t for t in m.tokens) for _, m in candidates]
     places = [i for i, (_, m) in enumerate(candidates) if len(m.parts) > 1]
     if not places:
         return [], np.zeros((0, len(NUMBERS)))
-    text = _Text(sentence)
-    rows = [[*_company(i, candidates, masks), *text.around(candidates[i][1])] for i in places]
+    company, text = _Company(candidates), _Text(sentence)
+    rows = [[*company.of(*candidates[i]), *text.around(candidates[i][1])] for i in places]
     return places, np.array(rows, np.float64)
 
 
-def _company(i: int, candidates: Candidates, masks: Sequence[int]) -> list[float]:
-    score, mention = candidates[i]
-    own = masks[i]
-    gaps = ((1 << mention.end) - (1 << mention.start)) & ~own
-    sibling = unbroken = rival = whole = alone = LOWEST
-    count, covered = 0, 0
-    for j, (other, m) in enumerate(candidates):
-        common = masks[j] & own
-        if not common or j == i:
-            continue
-        if m.label == mention.label:
-            if common in (own, masks[j]):
+class _Company:
+    """The candidates of a sentence, to be asked about one of them. Sets of tokens are bits of numbers."""
+
+    def __init__(self, candidates: Candidates) -> None:
+        self.by_label: dict[str, list[tuple[float, int, bool]]] = {}
+        self.parts: dict[Part, float] = {}
+        for score, m in candidates:
+            unbroken = len(m.parts) == 1
+            self.by_label.setdefault(m.label, []).append((score, _bits(m), unbroken))
+            if unbroken:
+                self.parts[m.parts[0]] = max(score, self.parts.get(m.parts[0], LOWEST))
+
+    def of(self, score: float, mention: Mention) -> list[float]:
+        """Return the numbers ``COMPANY`` of a broken mention."""
+        own = _bits(mention)
+        everything = (1 << mention.end) - (1 << mention.start)
+        gaps = everything & ~own
+        sibling = unbroken = rival = whole = LOWEST
+        count, covered = 0, 0
+        for other, mask, is_unbroken in self.by_label[mention.label]:
+            common = mask & own
+            if not common or mask == own:
+                continue
+            if common in (own, mask):
                 rival = max(rival, other)
-                if masks[j] == own | gaps:
+                if mask == everything:
                     whole = other
-            elif masks[j] & gaps:
+            elif mask & gaps:
                 sibling = max(sibling, other)
-                if len(m.parts) == 1:
+                if is_unbroken:
                     unbroken = max(unbroken, other)
                 if other > SIBLING:
                     count += 1
-                    covered |= masks[j]
-        if len(m.parts) == 1 and m.parts[0] in mention.parts:
-            alone = max(alone, other)
-    left = (gaps & ~covered).bit_count()
-    return [
-        *(score, sibling, unbroken, min(score, sibling), rival, whole, alone),
-        *(math.log1p(count), math.log1p(left)),
-    ]
+                    covered |= mask
+        alone = max(self.parts.get(part, LOWEST) for part in mention.parts)
+        left = (gaps & ~covered).bit_count()
+        return [
+            *(score, sibling, unbroken, min(score, sibling), rival, whole, alone),
+            *(math.log1p(count), math.log1p(left)),
+        ]
+
+
+def _bits(mention: Mention) -> int:
+    return sum((1 << end) - (1 << start) for start, end in mention.parts)
 
 
 class _Text:
