@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from typer.testing import CliRunner
 
-from spanloom import Mention, Recognizer, Sentence, read
+from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.cli.app import app
 from spanloom.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.reductions import REDUCTIONS, Joined
@@ -223,3 +223,23 @@ def test_the_commands_train_and_describe_a_reduction(tmp_path):
     assert len(parts) > 1
     assert facts["model"] == "layered"
     assert facts["features"] == sum(part.extractor_.size for part in parts) > 0
+
+
+def test_features_of_the_paper_see_the_whole_document_in_training_and_tagging(tmp_path):
+    """A short form that the title defines is known as such in the next sentence, also by the model from the file."""
+    title = Sentence(
+        ["Tumour", "necrosis", "factor", "(", "TNF", ")", "binds"],
+        [Mention("protein", ((0, 3),)), Mention("protein", ((4, 5),))],
+        {"pos": ["NN", "NN", "NN", "(", "NN", ")", "VBZ"]},
+    )
+    text = Sentence(["The", "TNF", "rises"], [Mention("protein", ((1, 2),))], {"pos": ["DT", "NN", "VBZ"]})
+    doc = Document([title, text], "a")
+    ner = Recognizer("innermost", base="memm", features="alex-genia", max_iter=30).fit([doc] * 2)
+    extractor = ner.parts_[0].extractor_
+    seen = {extractor.name(i).split("=")[0] for i in range(extractor.size)}
+    assert {"abbreviation[0]", "headword[0]", "title[0]", "wordcounter[0]", "verb[0]", "pos[-2]"} <= seen
+    ner.save(tmp_path / "m.loom")
+    again = Recognizer.load(tmp_path / "m.loom")
+    assert [s.mentions for s in again.predict([doc])[0].sentences] == [title.mentions, text.mentions]
+    alone, within = again.model_.parts[0]._ready([text], [1]), again.model_.parts[0]._ready(doc.sentences, [2])
+    assert alone[0].columns["abbreviation"] != within[1].columns["abbreviation"]
