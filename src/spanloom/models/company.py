@@ -74,6 +74,8 @@ FOLDS = 2
 SIBLING = -1.0
 PENALTY = 0.3
 """The L2 penalty on weights, for every right candidate that is learned from."""
+ITERATIONS = 100
+"""Of the optimiser, at most; where there are many candidates it needs fewer."""
 FAR = 4.0
 """Numbers are brought to mean 0 and variance 1, and cut here."""
 COORDINATORS = frozenset({"and", "or", "but", "nor", "versus", "plus"})
@@ -340,6 +342,7 @@ def _regress(x: Floats, y: npt.NDArray[np.bool_], penalty: float) -> tuple[Float
         value = np.logaddexp(0, -margin).sum() + penalty / 2 * w[:-1] @ w[:-1]
         return float(value), np.append(slope @ z + penalty * w[:-1], slope.sum())
 
-    found = minimize(loss, np.zeros(len(mean) + 1), jac=True, method="L-BFGS-B").x
+    start = np.zeros(len(mean) + 1)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS}).x
     weights = found[:-1] / spread
     return weights, float(found[-1] - weights @ mean)
