@@ -35,12 +35,10 @@ from spanloom.reductions import FlatTagger, Reduction
 from spanloom.repairs import REPAIRS, repair
 from spanloom.schemes.flat import CHOICES, overlapping
 from spanloom.storage import load_arrays, save_arrays
-from spanloom.taken import KINDS, check_taken, model_settings, own_settings
+from spanloom.taken import KINDS, PENALISED, check_taken, learning, model_settings, own_settings
 from spanloom.training import Interrupted, hold
 
 Input = str | Sentence | Document
-PENALISED = ("lbfgs", "adagrad")
-"""The algorithms that take ``l1`` or ``l2``."""
 BATCH = 1024
 """Documents or sentences that are tagged at once when a stream is tagged."""
 
@@ -613,7 +611,7 @@ class Recognizer:
         check_choice("overlap", self.overlap, ("raise", *CHOICES))
         check_number("l1", self.l1, low=0)
         check_number("l2", self.l2, low=0)
-        self._check_penalties(kind)
+        self._check_penalties()
         check_number("tol", self.tol, low=0)
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter, low=1)
@@ -623,12 +621,13 @@ class Recognizer:
         if self.patience is not None:
             check_count("patience", self.patience, low=1)
 
-    def _check_penalties(self, kind: type[Model]) -> None:
+    def _check_penalties(self) -> None:
         """Raise for a penalty on weights that the way of learning does not have."""
-        algorithm = kind.algorithms[0] if self.algorithm == "auto" else self.algorithm
+        kind = self._kind([])
+        algorithm, penalised = learning(kind, self.base, self.algorithm)
         defaults = self._defaults()
         for name in ("l1", "l2"):
-            if algorithm not in PENALISED and getattr(self, name) != defaults[name]:
+            if not penalised and getattr(self, name) != defaults[name]:
                 raise ParameterError(
                     f"{name}={getattr(self, name)} is a penalty of algorithm={' and '.join(map(repr, PENALISED))}; "
                     f"{algorithm!r}, by which {kind.name!r} would learn, has none. Leave it out."

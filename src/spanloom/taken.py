@@ -13,6 +13,8 @@ from spanloom.reductions import REDUCTIONS, Reduction
 
 KINDS: dict[str, type[Model]] = MODELS | REDUCTIONS
 """What ``Recognizer(model=…)`` takes, by name."""
+PENALISED = ("lbfgs", "adagrad")
+"""The algorithms that take ``l1`` or ``l2``."""
 _INSIDE = frozenset({"self", "make", "own", "workers"})
 """What the recogniser gives to models besides settings."""
 
@@ -45,6 +47,20 @@ def settings_taken(kind: type[Model], base: str | Callable[..., Any]) -> frozens
     if issubclass(kind, Reduction) and isinstance(base, str) and base in MODELS:
         return own_settings(kind) | (own_settings(MODELS[base]) - kind.fixes)
     return own_settings(kind)
+
+
+def learning(kind: type[Model], base: str | Callable[..., Any], algorithm: str) -> tuple[str, bool]:
+    """Return how a model learns, a reduction's base model for it, and whether ``l1`` and ``l2`` count there.
+
+    Examples
+    --------
+    >>> learning(MODELS["multilabel"], "chain", "auto"), learning(REDUCTIONS["layered"], "memm", "adagrad")
+    (('mira', False), ('adagrad', True))
+    """
+    if issubclass(kind, Reduction) and isinstance(base, str) and base in MODELS:
+        kind = MODELS[base]
+    chosen = kind.algorithms[0] if algorithm == "auto" else algorithm
+    return chosen, chosen in PENALISED
 
 
 def check_taken(

@@ -272,6 +272,7 @@ def test_multilabel_settings_reach_the_model_and_tagging_may_change_the_threshol
     told = json.loads(run("info", path, "--json").stdout)
     assert (told["chosen"]["max_gap"], told["chosen"]["restrictions"]) == (3, [])
     assert "k" in told["settings"]
+    assert "l2" not in told["settings"], "mira has no such penalty"
 
 
 def test_version():

@@ -51,10 +51,12 @@ def info(
 
 
 def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
-    from spanloom.taken import settings_taken
+    from spanloom.taken import learning, settings_taken
 
     columns = list(_columns(ner))
-    taken = settings_taken(type(ner.model_), ner.base) | {"algorithm", "l1", "l2", "max_iter", "tol", "overlap", "seed"}
+    taken = settings_taken(type(ner.model_), ner.base) | {"algorithm", "max_iter", "tol", "overlap", "seed"}
+    if learning(type(ner.model_), ner.base, ner.algorithm)[1]:
+        taken |= {"l1", "l2"}
     settings = {name: value for name, value in ner.get_params().items() if name in taken}
     return {
         "model": ner.model_.name,
