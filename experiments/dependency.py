@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.corpus import valid_spans
@@ -189,7 +190,7 @@ def _execute(settings: dict[str, Any], context: Context) -> Result:
             ).f1
             for section in sections
         },
-        "unit_counts": counts.ravel().tolist(),
+        "unit_counts": pack(counts),
     }
 
 
@@ -255,8 +256,7 @@ def _comparisons(results: dict[str, Result]) -> Iterator[str]:
         base = results.get(f"{condition}: {other}")
         if model == other or base is None or "unit_counts" not in result:
             continue
-        mine, theirs = (np.array(r["unit_counts"], np.int64).reshape(-1, 3) for r in (result, base))
-        test = bootstrap(mine, theirs)
+        test = bootstrap(unpack(result["unit_counts"]), unpack(base["unit_counts"]))
         gap = test.difference["f1"]
         verdict = "better" if gap.low > 0 else "worse" if gap.high < 0 else "tie"
         yield (

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Document, read
 from spanloom.corpus.patterns import nesting_patterns
@@ -119,7 +118,7 @@ def execute(run: Run, context: Context) -> Result:
         "peak_mb": round(max(usage) / 1024),
         "folds": len(jobs),
         "by_label": report["by_label"],
-        "documents": ";".join(" ".join(map(str, row)) for row in counts.tolist()),
+        "documents": pack(counts),
         "patterns": _patterns(docs),
     }
 
@@ -194,12 +193,8 @@ def _significance(name: str, result: Result, results: dict[str, Result]) -> str:
     best = max(simple, key=lambda r: float(r["f1"]), default=None)
     if best is None or best is result:
         return "  |  |  |"
-    drawn = bootstrap(_counts(result), _counts(best)).p["f1"]
+    drawn = bootstrap(unpack(result["documents"]), unpack(best["documents"])).p["f1"]
     return f" {100 * (result['f1'] - best['f1']):+.2f} | {chi_square(result, best):.3g} | {drawn:.3g} |"
-
-
-def _counts(result: Result) -> Any:
-    return np.array([row.split() for row in result["documents"].split(";")], np.int64)
 
 
 EXPERIMENT = Experiment(

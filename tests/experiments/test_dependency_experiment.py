@@ -28,7 +28,7 @@ def test_every_corpus_has_all_models_with_both_kinds_of_trees():
 def test_models_are_compared_with_the_semi_markov_one(tmp_path):
     """By paired bootstrap on the same sentences; a line without its base is left out. Sections, lengths and times are
     shown."""
-    better, worse = [2, 2, 2] * 40, [2, 2, 1] * 40
+    better, worse = ";".join(["2 2 2"] * 40), ";".join(["2 2 1"] * 40)
     results = {
         "uner, x: semimarkov": {"unit_counts": worse, "sections": {"blog": 0.5}},
         "uner, x: dgm": {"unit_counts": better, "sections": {"blog": 1.0}},

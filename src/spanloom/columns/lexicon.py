@@ -21,7 +21,7 @@ import numpy.typing as npt
 from spanloom._native import TokenTrie
 from spanloom.columns.base import Annotator, Arrays
 from spanloom.corpus import Sentence
-from spanloom.corpus.blocks import blocks
+from spanloom.corpus.blocks import blocks, without
 from spanloom.corpus.tags import to_tags
 from spanloom.corpus.tokenizer import tokenize
 from spanloom.errors import CorpusError, ParameterError
@@ -207,7 +207,7 @@ class InducedLexicon(Annotator):
     def fit(self, sentences: Sequence[Sentence]) -> tuple[Annotator, list[Sentence]]:
         done: list[Sentence] = []
         for block in blocks(len(sentences), self.folds):
-            lexicon = self._lexicon([*sentences[: block.start], *sentences[block.stop :]])
+            lexicon = self._lexicon(without(sentences, block))
             done += lexicon.annotate(sentences[block.start : block.stop])
         return self._lexicon(sentences), done
 

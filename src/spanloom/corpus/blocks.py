@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 def blocks(n: int, folds: int) -> list[range]:
@@ -15,3 +19,14 @@ def blocks(n: int, folds: int) -> list[range]:
     """
     ends = [n * k // folds for k in range(folds + 1)]
     return [range(a, b) for a, b in pairwise(ends) if b > a]
+
+
+def without(items: Sequence[Item], block: range) -> list[Item]:
+    """Return what is not in a block.
+
+    Examples
+    --------
+    >>> without("abcde", range(2, 4))
+    ['a', 'b', 'e']
+    """
+    return [*items[: block.start], *items[block.stop :]]

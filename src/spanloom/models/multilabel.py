@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import SubsetFinder
-from spanloom.corpus.blocks import blocks
+from spanloom.corpus.blocks import blocks, without
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import ModelFileError, ParameterError
@@ -168,8 +168,7 @@ class Multilabel(Standalone):
         """The candidates of each sentence, by a model that has learned from the other block."""
         sentences, scored = lesson.sentences, []
         for block in blocks(len(sentences), FOLDS):
-            rest = [i for i in range(len(sentences)) if i not in block]
-            others = replace(lesson, sentences=[sentences[i] for i in rest], gold=[lesson.gold[i] for i in rest])
+            others = replace(lesson, sentences=without(sentences, block), gold=without(lesson.gold, block))
             double = copy(self)
             *_, (_, learned) = double._learn(others)
             double.install(learned())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from spanloom.corpus.blocks import blocks
+from spanloom.corpus.blocks import blocks, without
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import OUTSIDE, to_tags
@@ -72,7 +72,7 @@ def jackknife(
     """
 
     def guess(block: range) -> Gold:
-        rest = [s for i, s in enumerate(corpus) if i not in block]
+        rest = without(corpus, block)
         if not any(s.mentions for s in rest):
             return [[] for _ in block]
         tagger = make()
