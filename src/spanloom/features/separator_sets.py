@@ -46,63 +46,74 @@ CLUSTERS = ("cluster(word, brown, 4, 6, 10, 20)[-1..1]",)
 MUIS_LU_GENIA = (*MUIS_LU_ACE, *CLUSTERS)
 """With prefixes of Brown clusters."""
 
-_GAP = (
-    "bias",
-    "word[-3..2]",
-    "lower(word)[-3..2]",
-    "pos[-3..2]",
-    "collapsed(word)[-2..1]",
-    "shape(word)[-1..0]",
-    "prefix(lower(word), 2..4)[-1..0]",
-    "suffix(lower(word), 2..5)[-1..0]",
-    "suffix(lower(word), 3)[-2]",
-    "suffix(lower(word), 3)[1]",
-    "flags(word)[-1..0]",
-    "squeezed(lower(word))[-1..0]",
-    *ngrams("lower(word)", range(-3, 3), (2,)),
-    *ngrams("lower(word)", range(-2, 2), (3, 4)),
-    *ngrams("pos", range(-3, 3), (2, 3)),
-    *ngrams("pos", range(-2, 2), (4,)),
-    *ngrams("collapsed(word)", range(-2, 2), (2, 3)),
-)
-_HEAD = (
-    "phrase[-1] & phrase[0]",
-    "phrase-head[-1..0]",
-    "phrase-head[-1] & phrase-head[0]",
-    "phrase-head[0] & phrase[-1] & phrase[0]",
-    "phrase-head[-1] & phrase[-1] & phrase[0]",
-    "lower(word)[-1] & phrase-head[-1..0]",
-    "lower(word)[0] & phrase-head[0]",
-    "pos[-1] & pos[0] & phrase-head[-1..0]",
-)
 _BIT = "cluster(word, brown, 20)"
-_CLUSTERS = (
-    "cluster(word, brown, 4, 6, 10, 20)[-3..2]",
-    *ngrams(_BIT, range(-2, 2), (2, 3)),
-    *ngrams("cluster(word, brown, 10)", range(-2, 2), (4,)),
-    f"{_BIT}[-1] & lower(word)[0]",
-    f"lower(word)[-1] & {_BIT}[0]",
-    "cluster(phrase-head, brown, 6, 20)[-1..0]",
-    f"{_BIT}[-1] & {_BIT}[0] & phrase-head[0]",
-    "cluster(phrase-head, brown, 20)[0] & phrase[-1] & phrase[0]",
-    f"{_BIT}[0] & cluster(phrase-head, brown, 20)[0]",
-    f"{_BIT}[-1] & cluster(phrase-head, brown, 20)[-1]",
-)
+_HEAD_BIT = "cluster(phrase-head, brown, 20)"
 
-GAPS = tuple(f"{text} >= 2" for text in _GAP)
-"""Both sides of a gap: words, affixes, shapes, parts of speech and their n-grams; features seen twice."""
+_PARTS: dict[str, tuple[str, ...]] = {
+    "gap-words": (
+        "bias",
+        "word[-3..2]",
+        "lower(word)[-3..2]",
+        "pos[-3..2]",
+        *ngrams("lower(word)", range(-3, 3), (2,)),
+        *ngrams("pos", range(-3, 3), (2,)),
+    ),
+    "gap-ngrams": (
+        *ngrams("lower(word)", range(-2, 2), (3, 4)),
+        *ngrams("pos", range(-3, 3), (3,)),
+        *ngrams("pos", range(-2, 2), (4,)),
+    ),
+    "gap-shapes": (
+        "collapsed(word)[-2..1]",
+        "shape(word)[-1..0]",
+        "flags(word)[-1..0]",
+        "squeezed(lower(word))[-1..0]",
+        *ngrams("collapsed(word)", range(-2, 2), (2, 3)),
+    ),
+    "gap-affixes": (
+        "prefix(lower(word), 2..4)[-1..0]",
+        "prefix(lower(word), 2..5)[-2]",
+        "prefix(lower(word), 2..5)[1]",
+        "suffix(lower(word), 2..5)[-2..1]",
+    ),
+    "gap-characters": ("ngrams(lower(word), 2..4)[-1..0]",),
+    "gap-heads": (
+        "phrase[-1] & phrase[0]",
+        "phrase-head[-1..0]",
+        "suffix(lower(phrase-head), 3..5)[-1..0]",
+        "phrase-head[-1] & phrase-head[0]",
+        "phrase-head[0] & phrase[-1] & phrase[0]",
+        "phrase-head[-1] & phrase[-1] & phrase[0]",
+        "lower(word)[-1] & phrase-head[-1..0]",
+        "lower(word)[0] & phrase-head[0]",
+        "pos[-1] & pos[0] & phrase-head[-1..0]",
+    ),
+    "gap-clusters": (
+        "cluster(word, brown, 4, 6, 10, 20)[-3..2]",
+        *ngrams(_BIT, range(-2, 2), (2, 3)),
+        *ngrams("cluster(word, brown, 10)", range(-2, 2), (4,)),
+        f"{_BIT}[-1] & lower(word)[0]",
+        f"lower(word)[-1] & {_BIT}[0]",
+        "cluster(phrase-head, brown, 6, 20)[-1..0]",
+        f"{_BIT}[-1] & {_BIT}[0] & phrase-head[0]",
+        f"{_HEAD_BIT}[0] & phrase[-1] & phrase[0]",
+        f"{_BIT}[0] & {_HEAD_BIT}[0]",
+        f"{_BIT}[-1] & {_HEAD_BIT}[-1]",
+    ),
+}
+GAP_SETS = {name: tuple(f"{text} >= 2" for text in part) for name, part in _PARTS.items()}
+"""Richer ones for gaps, in parts that can be joined; features seen twice.
 
-GAP_HEADS = tuple(f"{text} >= 2" for text in _HEAD)
-"""Base noun phrases around a gap; their columns are made of ``pos`` (``spanloom.columns.PhraseColumns``)."""
+Base noun phrases and their heads are made of ``pos`` (``spanloom.columns.PhraseColumns``), and clusters are Brown's.
+"""
 
-GAP_CLUSTERS = tuple(f"{text} >= 2" for text in _CLUSTERS)
-"""Brown clusters around a gap, of words and of the heads of phrases."""
+GAPS = tuple(text for name, part in GAP_SETS.items() if name not in ("gap-heads", "gap-clusters") for text in part)
+"""Both sides of a gap, from words and parts of speech alone."""
 
 SETS: dict[str, tuple[str, ...]] = {
     "muis-lu-ace": MUIS_LU_ACE,
     "muis-lu-genia": MUIS_LU_GENIA,
+    **GAP_SETS,
     "gaps": GAPS,
-    "gap-heads": GAP_HEADS,
-    "gap-clusters": GAP_CLUSTERS,
-    "genia-rich": (*GAPS, *GAP_HEADS, *GAP_CLUSTERS),
+    "genia-rich": tuple(text for part in GAP_SETS.values() for text in part),
 }
