@@ -14,7 +14,8 @@ constexpr std::pair<std::string_view, OpKind> kOps[] = {
     {"lower", OpKind::lower},   {"shape", OpKind::shape},       {"collapsed", OpKind::collapsed},
     {"digits", OpKind::digits}, {"squeezed", OpKind::squeezed}, {"length", OpKind::length},
     {"prefix", OpKind::prefix}, {"suffix", OpKind::suffix},     {"ngrams", OpKind::ngrams},
-    {"flags", OpKind::flags},   {"lookup", OpKind::lookup},     {"cluster", OpKind::cluster}};
+    {"flags", OpKind::flags},   {"lookup", OpKind::lookup},     {"cluster", OpKind::cluster},
+    {"values", OpKind::values}};
 
 void append_all(std::string& out, std::u32string_view code_points) {
   for (const char32_t c : code_points) append_utf8(out, c);
@@ -111,6 +112,14 @@ void Transformer::step(const Op& op, std::string_view text, StringList& out) {
     }
     return;
   }
+  if (op.kind == OpKind::values) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('|', at), text.size());
+      if (end > at) out.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    return;
+  }
   decode_utf8(text, code_points_);
   const std::u32string_view whole = code_points_;
   const std::size_t n = whole.size();
@@ -163,6 +172,7 @@ void Transformer::step(const Op& op, std::string_view text, StringList& out) {
     }
     case OpKind::lookup:
     case OpKind::cluster:
+    case OpKind::values:
       break;
   }
 }

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 import spanloom
 from spanloom import penalty
-from spanloom.columns import Annotator, annotator, restore, with_asked_columns
+from spanloom.columns import Annotator, Fitting, annotator, restore, with_asked_columns
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.engines import Data, Engine, Plan, Stored, below, engine_of
@@ -267,7 +267,8 @@ class Recognizer:
         if not any(len(s) for s in sentences):
             raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
         for i, one in enumerate(annotators):
-            annotators[i], sentences = one.fit(sentences)
+            fitting = Fitting(_sizes(items), partial(self._plain, feature_set), listener)
+            annotators[i], sentences = one.fit(sentences, fitting)
             feature_set = feature_set.plus(annotators[i].templates)
         columns = feature_set.columns()
         sentences = with_asked_columns(self._with_trees(sentences), _sizes(items), columns)
@@ -292,8 +293,9 @@ class Recognizer:
         dev_sentences: list[Sentence] | None = None
         if dev is not None:
             watched = list(dev)
-            dev_sentences = self._with_trees(annotate(self._learned(_sentences(watched)), annotators))
-            dev_sentences = with_asked_columns(dev_sentences, _sizes(watched), columns)
+            sizes = _sizes(watched)
+            dev_sentences = self._with_trees(annotate(self._learned(_sentences(watched)), sizes, annotators))
+            dev_sentences = with_asked_columns(dev_sentences, sizes, columns)
         plan = Plan(
             model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
             settings,
@@ -670,6 +672,12 @@ class Recognizer:
             changes["threads"] = threads
         return Recognizer(**(self.get_params() | changes))
 
+    def _plain(self, features: FeatureSet) -> Recognizer:
+        """Make a recogniser like this one, with these features and without annotators, that has learned nothing."""
+        defaults = self._defaults()
+        usual = ("clusters", "annotators", "mention_penalty", "patience", "repairs")
+        return Recognizer(**(self.get_params() | {name: defaults[name] for name in usual} | {"features": features}))
+
     def _kind(self, sentences: Sequence[Sentence]) -> type[Model]:
         if self.target is not None:
             return Tagger
@@ -745,7 +753,7 @@ class Recognizer:
 
     def _ready(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[Sentence]:
         """The sentences of documents of these sizes with everything that the model looks at."""
-        done = self._with_trees(annotate(sentences, self.annotators_))
+        done = self._with_trees(annotate(sentences, sizes, self.annotators_))
         return with_asked_columns(done, sizes, self._fitted().extractor.features.columns())
 
     def _tag(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[list[Mention]]:
@@ -755,11 +763,11 @@ class Recognizer:
 _NOT_STORED = frozenset({"features", "clusters", "annotators", "threads", "parser", "tokenizer", "splitter"})
 
 
-def annotate(sentences: Sequence[Sentence], annotators: Sequence[Annotator]) -> list[Sentence]:
-    """Return the sentences with the columns of all annotators."""
+def annotate(sentences: Sequence[Sentence], sizes: Sequence[int], annotators: Sequence[Annotator]) -> list[Sentence]:
+    """Return the sentences of documents of these sizes with the columns of all annotators."""
     done = list(sentences)
     for one in annotators:
-        done = one.annotate(done)
+        done = one.annotate(done, sizes)
     return done
 
 

@@ -144,6 +144,8 @@ def apply(kind, op, text: str, resources) -> list[str]:
         return [globals()[kind](text)]
     if kind == "length":
         return [str(len(text))]
+    if kind == "values":
+        return [part for part in text.split("|") if part]
     lengths = range(op.low, op.high + 1)
     if kind == "prefix":
         return [text[:k] for k in lengths if k <= len(text)]

@@ -24,6 +24,7 @@ VIEWS = [
     "digits(word)",
     "squeezed(word)",
     "length(word)",
+    "values(word)",
     "prefix(word, 1..4)",
     "suffix(word, 2..3)",
     "ngrams(word, 1..3)",
@@ -43,7 +44,7 @@ text = st.text(
     st.one_of(
         st.characters(exclude_categories=["Cs"]).filter(comparable),
         st.sampled_from(
-            "aZz09.-/'()[]{},+_ACGTUIVXLCDM\N{GREEK SMALL LETTER ALPHA}\u0130\u01c5\u0301\U0001d400\U00010400"
+            "aZz09.-/'()[]{},|+_ACGTUIVXLCDM\N{GREEK SMALL LETTER ALPHA}\u0130\u01c5\u0301\U0001d400\U00010400"
         ),
     ),
     max_size=12,

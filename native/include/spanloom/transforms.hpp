@@ -27,6 +27,7 @@ enum class OpKind : std::uint8_t {
   digits,     // every digit becomes 0
   squeezed,   // every run of digits becomes one 0
   length,     // the number of code points, in decimal
+  values,     // what stands between bars: Case=Nom|Number=Sing
   prefix,     // the first k code points for k in low .. high, as far as the string reaches
   suffix,     // the last k
   ngrams,     // all substrings of k code points, k = low first, from left to right

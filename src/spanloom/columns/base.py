@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy.typing as npt
 
 from spanloom.corpus import Sentence
 from spanloom.errors import ParameterError
+from spanloom.learning import Listener
+
+if TYPE_CHECKING:
+    from spanloom.recognizer import Recognizer
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -36,13 +42,13 @@ class Annotator(ABC):
 
     Examples
     --------
-    >>> class Lengths(Annotator):
-    ...     kind = "lengths"
+    >>> class Letters(Annotator):
+    ...     kind = "letters"
     ...     provides = ("length",)
     ...
     ...     def columns(self, sentences):
     ...         return [{"length": [str(len(token)) for token in s.tokens]} for s in sentences]
-    >>> Lengths().annotate([Sentence(["IL-2", "gene"])])[0].columns
+    >>> Letters().annotate([Sentence(["IL-2", "gene"])])[0].columns
     {'length': ['4', '4']}
     """
 
@@ -75,17 +81,52 @@ class Annotator(ABC):
         """Undo ``state``; without more ado, what it returned are the arguments of the class by name."""
         return cls(**arrays, **header)
 
-    def annotate(self, sentences: Sequence[Sentence]) -> list[Sentence]:
-        """Return the sentences with the columns that they lack."""
+    def annotate(self, sentences: Sequence[Sentence], sizes: Sequence[int] | None = None) -> list[Sentence]:
+        """Return the sentences with the columns that they lack.
+
+        ``sizes`` says how many sentences each document has, for annotators that look at whole ones; without it, every
+        sentence stands alone.
+        """
         lacking = [i for i, s in enumerate(sentences) if not all(name in s.columns for name in self.provides)]
         done = list(sentences)
         for i, made in zip(lacking, self.columns([done[i] for i in lacking]), strict=True):
             done[i] = done[i].with_columns({name: made[name] for name in made if name not in done[i].columns})
         return done
 
-    def fit(self, sentences: Sequence[Sentence]) -> tuple[Annotator, list[Sentence]]:
+    def fit(self, sentences: Sequence[Sentence], fitting: Fitting | None = None) -> tuple[Annotator, list[Sentence]]:
         """Return the annotator to be used from now on, and the training sentences with their columns."""
-        return self, self.annotate(sentences)
+        return self, self.annotate(sentences, None if fitting is None else fitting.sizes)
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What an annotator may know of the recogniser that is being trained.
+
+    Attributes
+    ----------
+    sizes
+        How many sentences each training document has.
+    recognizer
+        Makes one like it that has learned nothing yet, with the features so far and without annotators.
+    listener
+        Hears of every iteration.
+    """
+
+    sizes: Sequence[int]
+    recognizer: Callable[[], Recognizer]
+    listener: Listener | None = None
+
+
+def documents(sentences: int, sizes: Sequence[int] | None) -> Iterator[range]:
+    """Return the sentences of each document by their numbers.
+
+    Examples
+    --------
+    >>> list(documents(3, [1, 2]))
+    [range(0, 1), range(1, 3)]
+    """
+    ends = itertools.accumulate([1] * sentences if sizes is None else sizes, initial=0)
+    return (range(a, b) for a, b in itertools.pairwise(ends))
 
 
 def _place(kind: type[Annotator]) -> str:

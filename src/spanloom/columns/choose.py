@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from spanloom.columns.base import KINDS, Annotator
 from spanloom.columns.chunks import ChunkColumns
+from spanloom.columns.elsewhere import Elsewhere
 from spanloom.columns.lexicon import InducedLexicon, Lexicon
 from spanloom.columns.model import ModelColumns
 from spanloom.columns.phrases import PhraseColumns
@@ -24,16 +25,16 @@ def annotator(given: str | Annotator) -> Annotator:
     ``pos.loom`` is a recogniser that was trained with ``target``; ``udpipe:FILE`` a UDPipe model, ``?cache=FOLDER``
     keeps what it makes; ``spacy:NAME`` a spaCy pipeline; ``lexicon:NAME=FILE`` a list of names; ``induced`` one that is
     made of the training data, both with ``?normalise=lower,squeezed`` if need be; ``chunks`` makes features of a column
-    ``chunk``, ``phrases`` of a column ``pos``. An annotator stays what it is.
+    ``chunk``, ``phrases`` of a column ``pos``; ``elsewhere`` says what was found elsewhere in the document at a first
+    look. An annotator stays what it is.
     """
     if isinstance(given, Annotator):
         return _checked(given)
     if not isinstance(given, str):
         raise ParameterError(f"an annotator is one, or a reference such as 'pos.loom' or 'udpipe:FILE', got {given!r}")
-    if given == ChunkColumns.kind:
-        return ChunkColumns()
-    if given == PhraseColumns.kind:
-        return PhraseColumns()
+    for plain in (ChunkColumns, PhraseColumns, Elsewhere):
+        if given == plain.kind:
+            return plain()
     if given.partition("?")[0] == InducedLexicon.kind:
         return InducedLexicon(**_normalise(_options(given, "normalise")[1]))
     kind, colon, rest = given.partition(":")

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import TokenTrie
-from spanloom.columns.base import Annotator, Arrays
+from spanloom.columns.base import Annotator, Arrays, Fitting
 from spanloom.corpus import Sentence
 from spanloom.corpus.blocks import blocks, without
 from spanloom.corpus.tags import to_tags
@@ -204,7 +204,7 @@ class InducedLexicon(Annotator):
         self.name, self.folds, self.min_precision, self.normalise = name, folds, min_precision, normalise
         self.provides = (f"lexicon-{name}",)
 
-    def fit(self, sentences: Sequence[Sentence]) -> tuple[Annotator, list[Sentence]]:
+    def fit(self, sentences: Sequence[Sentence], fitting: Fitting | None = None) -> tuple[Annotator, list[Sentence]]:
         done: list[Sentence] = []
         for block in blocks(len(sentences), self.folds):
             lexicon = self._lexicon(without(sentences, block))

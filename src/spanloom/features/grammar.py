@@ -42,7 +42,7 @@ MAX_TEMPLATES = 1000
 MAX_DEPTH = 16
 FLAGS: tuple[str, ...] = tuple(flag_names())
 
-PLAIN = ("lower", "shape", "collapsed", "digits", "squeezed", "length")
+PLAIN = ("lower", "shape", "collapsed", "digits", "squeezed", "length", "values")
 AFFIXES = ("prefix", "suffix", "ngrams")
 LOOKUPS = ("lookup", "cluster")
 OPERATIONS = (*PLAIN, *AFFIXES, "flags", *LOOKUPS)
