@@ -236,6 +236,7 @@ class Recognizer:
         y: None = None,
         *,
         dev: Iterable[Sentence | Document] | None = None,
+        parser: str | Parser | None = None,
         listener: Listener | None = None,
     ) -> Recognizer:
         """Learn from annotated documents or sentences.
@@ -248,6 +249,8 @@ class Recognizer:
             Ignored; scikit-learn passes it.
         dev
             Development data: their F1 is in every record of ``history_``, and ``patience`` goes by it.
+        parser
+            Makes trees for sentences that have none, from now on; the same as the setting of that name.
         listener
             Called with each ``Iteration`` as soon as it is done.
 
@@ -258,6 +261,8 @@ class Recognizer:
         KeyboardInterrupt
             If interrupted; when an iteration was done, the recogniser has the best weights so far and can be used.
         """
+        if parser is not None:
+            self.parser = parser
         self._check(dev is not None)
         feature_set = self._feature_set()
         annotators = [annotator(given) for given in self.annotators]
@@ -748,6 +753,8 @@ class Recognizer:
             return sentences
         if self._made_parser is None or self._made_parser[0] is not self.parser:
             made = make_parser(self.parser) if isinstance(self.parser, str) else self.parser
+            if not isinstance(made, Parser):
+                raise ParameterError(f"parser is udpipe:MODEL, spacy:PIPELINE or a Parser, got {made!r}")
             self._made_parser = (self.parser, made)
         return with_trees(sentences, self._made_parser[1])
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import Mention, Sentence
-from spanloom.corpus.trees import arcs_to_right, heads_of, is_single_arc, is_valid_span, valid_spans
+from spanloom.corpus.trees import arcs_to_right, cycle_in, heads_of, is_single_arc, is_valid_span, valid_spans
 from spanloom.errors import CorpusError, ParameterError
 
 Edge = tuple[int, int]
@@ -130,7 +130,8 @@ def test_a_long_sentence_is_quick():
         (None, "has no tree: it lacks the column 'head'.*parser"),
         (["0", "x"], "the head 'x' is not a number"),
         (["0", "3"], "the head 3 is not one of its 2 tokens"),
-        (["0", "-1"], "the head '?-1'?"),
+        (["0", "-1"], "the head '-1' is not a number"),
+        (["0", "99999999999"], "the head 99999999999 is not one of its 2 tokens"),
     ],
 )
 def test_bad_trees_are_named(column, message):
@@ -141,9 +142,28 @@ def test_bad_trees_are_named(column, message):
     assert "sentence 17 (a gene …)" in str(error.value)
 
 
-def test_bad_arguments_are_named():
-    """A head beyond the sentence, a longest span without words."""
-    with pytest.raises(ParameterError, match=r"token 1 has the head 3; heads are 1 \.\. 2, or 0 for a root"):
-        valid_spans([0, 3])
-    with pytest.raises(ParameterError, match="at least 1, got 0"):
-        valid_spans([0], longest=0)
+@pytest.mark.parametrize("head", [3, -1, 10**11, None, 1.7, "1", True])
+def test_bad_heads_are_named(head):
+    """Beyond the sentence, or no integer at all."""
+    with pytest.raises(ParameterError, match=r"the head of token 1 is .*; heads are integers: .* the 2 tok"):
+        valid_spans([0, head])
+
+
+@pytest.mark.parametrize("longest", [0, 1.5, "a", True])
+def test_a_bad_longest_is_named(longest):
+    """A span has a word at least."""
+    with pytest.raises(ParameterError, match="longest"):
+        valid_spans([0], longest=longest)
+
+
+def test_any_longest_and_no_word():
+    """What no sentence reaches limits nothing."""
+    assert valid_spans([2, 0], longest=2**70) == valid_spans([2, 0])
+    assert valid_spans([]) == []
+
+
+@pytest.mark.parametrize("heads", [[1], [2, 1], [0, 3, 4, 2], [2, 3, 1, 0]])
+def test_circles_are_found(heads):
+    """Following the heads of the tokens that are named leads back."""
+    circle = cycle_in(heads)
+    assert {heads[t - 1] for t in circle} == set(circle) != set()

@@ -121,7 +121,7 @@ def test_a_segment_that_is_no_candidate_is_named():
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32))
 def test_a_complete_graph_of_arcs_is_the_semi_markov_model(n, longest, seed):
-    """If every pair of words is joined, every span is valid; a tree in a row, word after word, does it too."""
+    """If every pair of words is joined, every span is valid; a tree in a row, word after word, has the same spans."""
     layout = (3, 3, True)
     row = np.arange(n, dtype=np.int32)  # each word depends on the one before
     guided = Lattices.guided(np.array([n]), row, longest, False, layout)
@@ -130,7 +130,11 @@ def test_a_complete_graph_of_arcs_is_the_semi_markov_model(n, longest, seed):
     random = np.random.default_rng(seed)
     scores, pairs = random.normal(size=guided.rows * 3), random.normal(size=9)
     one, other = SegmentStructure(3, guided), SegmentStructure(3, everything)
-    assert one.expectations(scores, pairs)[0] == other.expectations(scores, pairs)[0]
+    value, expected = one.expectations(scores, pairs)
+    other_value, other_expected = other.expectations(scores, pairs)
+    assert value == other_value
+    np.testing.assert_array_equal(expected, other_expected)
+    assert [x.tolist() for x in one.best(scores, pairs)[1:]] == [x.tolist() for x in other.best(scores, pairs)[1:]]
 
 
 @settings(max_examples=50, deadline=None)
@@ -182,6 +186,39 @@ def test_type_and_length_chosen_apart_equal_them_chosen_together(case):
     total = np.logaddexp.reduce([alpha[n, y] for y in range(width)]) if n else 0.0
     value, _ = SegmentStructure(width, native).expectations(scores.ravel(), transitions.ravel())
     assert value == pytest.approx(total, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lattices(most=4), st.integers(1, 3), st.integers(0, 2**32))
+def test_gradient_equals_differences_of_the_enumerated_likelihood(case, width, seed):
+    """All segments, those of a tree, and those of single arcs; features that fire at several rows."""
+    n, spans, layout, native = case
+    random = np.random.default_rng(seed)
+    features = 5
+    ids = random.integers(0, features, size=2 * native.rows).astype(np.uint32)
+    rows = SparseRows(np.array([0, native.rows]), np.arange(native.rows + 1) * 2, ids, features, None)
+    counts = np.zeros((native.rows, features))
+    np.add.at(counts, (np.repeat(np.arange(native.rows), 2), ids), 1)
+
+    def structures(x):
+        scores = counts @ x[: features * width].reshape(features, width)
+        pairs = x[features * width :].reshape(width, width)
+        return segment_structures(spans, n, segment_rows(spans, n, layout), scores, pairs)
+
+    chosen = random.integers(len(structures(np.zeros(features * width + width**2))))
+
+    def loss(x):
+        listed = structures(x)
+        return log_z(listed) - listed[chosen][0]
+
+    x = random.normal(size=features * width + width**2)
+    gold = np.sort(np.array(structures(x)[chosen][1], np.uint32))
+    structure = SegmentStructure(width, native)
+    objective = Likelihood(rows, structure, np.array([0, len(gold)]), gold, merge=False, threads=1)
+    assert objective.size == len(x)
+    value, gradient = objective.evaluate(x)
+    assert value == pytest.approx(loss(x), abs=1e-5)
+    np.testing.assert_allclose(gradient, finite_differences(loss, x, 1e-4), atol=1e-4)
 
 
 def test_gradient_equals_finite_differences():

@@ -187,6 +187,81 @@ def read_like(sentences):
     return [Document(list(sentences), "one")]
 
 
+def test_parts_of_speech_are_found_anew_if_asked_for(model):
+    """Given ones are wrong on purpose: with them the tree may be wrong, with the parser's own it is right."""
+    wrong = [s.with_columns({"upos": ["V"] * len(s), "pos": ["V"] * len(s)}) for s in TREES]
+    parsed = with_trees(wrong, UDPipeParser(model), again=True, retag=True)
+    assert [s.columns["pos"] for s in parsed] == [s.columns["pos"] for s in TREES]
+    assert attachment(TREES, parsed).las == 1.0
+    kept = with_trees(wrong, UDPipeParser(model), again=True)
+    assert kept[0].columns["pos"] == ["V"] * 3
+
+
+def test_a_file_without_trees_gets_them(model, tmp_path):
+    """In CoNLL-U what nobody has annotated is an underscore; that is no tree, and no part of speech."""
+    for name, keep in (("tagged", ("upos", "pos")), ("bare", ())):
+        write(read_like([bare(s, *keep) for s in TREES]), str(tmp_path / f"{name}.conllu"))
+        (doc,) = read(str(tmp_path / f"{name}.conllu"))
+        assert "head" not in doc.sentences[0].columns
+        assert ("pos" in doc.sentences[0].columns) == bool(keep)
+        files = [str(tmp_path / f"{name}.conllu"), str(tmp_path / "parsed.conllu")]
+        done = CliRunner().invoke(app, ["parse", *files, "--parser", f"udpipe:{model}"])
+        assert done.exit_code == 0, done.output
+        (doc,) = read(files[1])
+        assert attachment(TREES, doc.sentences).las == 1.0
+        assert doc.sentences[0].columns["pos"] == ["D", "N", "V"]
+
+
+def test_a_parser_in_fit_and_its_cache(model, tmp_path):
+    """``fit`` takes a parser too; with a folder for its trees, nothing is parsed twice."""
+    train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
+    settings = {"features": ["first(word)", "last(word)", "size"]}
+    ner = Recognizer("dgm", **settings).fit(train, parser=f"udpipe:{model}?cache={tmp_path / 'trees'}")
+    (file,) = (tmp_path / "trees").iterdir()
+    lines = file.read_text().count("\n")
+    assert lines == 3
+    assert ner.predict(train) == train
+    assert file.read_text().count("\n") == lines
+    with pytest.raises(ParameterError, match="parser is udpipe:MODEL, spacy:PIPELINE or a Parser, got 3"):
+        Recognizer("dgm", parser=3, **settings).fit(train)
+    with pytest.raises(ParameterError, match="may be cache=VALUE and nothing else"):
+        make_parser(f"udpipe:{model}?folder=x")
+
+
+def test_models_that_need_trees_are_evaluated_with_a_parser(model, tmp_path):
+    """``evaluate`` takes --parser, and without it says that there is one."""
+    train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
+    Recognizer("dgm", features=["first(word)", "size"], parser=UDPipeParser(model)).fit(train).save(tmp_path / "m.loom")
+    write(read_like(train), str(tmp_path / "gold.jsonl"))
+    files = ["evaluate", str(tmp_path / "m.loom"), str(tmp_path / "gold.jsonl")]
+    done = CliRunner().invoke(app, files)
+    assert "--parser on the command line" in str(done.exception)
+    done = CliRunner().invoke(app, [*files, "--parser", f"udpipe:{model}"])
+    assert done.exit_code == 0, done.output
+    assert "F1 100" in done.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--iterations", "0"], "iterations"),
+        (["--iterations", "-3"], "iterations"),
+        (["--jackknife", "x.conllu", "--folds", "1"], "folds"),
+        (["--jackknife", "x.xyz"], "xyz"),
+        (["--test", "{bare}"], "without trees"),
+    ],
+)
+def test_what_would_fail_at_the_end_fails_at_the_start(options, message, tmp_path, monkeypatch):
+    """Training takes tens of minutes: nothing of it is lost to a wrong option."""
+    monkeypatch.setattr("spanloom.parsers.udpipe._train", lambda *_: pytest.fail("it has begun"))
+    write(read_like(TREES), str(tmp_path / "trees.conllu"))
+    write(read_like([bare(s) for s in TREES]), str(tmp_path / "bare.conllu"))
+    options = [option.format(bare=tmp_path / "bare.conllu") for option in options]
+    trained = ["parser", "train", str(tmp_path / "trees.conllu"), "-o", str(tmp_path / "p.udpipe")]
+    done = CliRunner().invoke(app, [*trained, *options])
+    assert message in str(done.exception)
+
+
 def test_what_is_wrong_is_said(tmp_path, model):
     """Unknown kinds, files that are none, text that cannot be tagged, trees that are missing."""
     with pytest.raises(ParameterError, match="a parser is udpipe:MODEL or spacy:PIPELINE, got 'stanza'"):
@@ -201,6 +276,10 @@ def test_what_is_wrong_is_said(tmp_path, model):
         UDPipeParser(tmp_path / "blind").parse([Sentence(["a"])])
     with pytest.raises(CorpusError, match="has no tree"):
         train_udpipe([Sentence(["a"])], tmp_path / "x")
+    with pytest.raises(CorpusError, match=r"sentence 0 has no tree: the heads of the tokens \[1, 2\] .* circle"):
+        train_udpipe([sentence("a b", "D N", "2 1")], tmp_path / "x")
+    with pytest.raises(CorpusError, match="2 gold sentences cannot be compared with 1"):
+        attachment(TREES[:2], TREES[:1])
     with pytest.raises(CorpusError, match="nothing to learn from"):
         train_udpipe([], tmp_path / "x")
     with pytest.raises(CorpusError, match="there is nothing to compare"):

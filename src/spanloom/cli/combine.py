@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.cli.sources import ParserOption, is_model, predictions
+
 if TYPE_CHECKING:
     from spanloom.corpus import Document
 
@@ -25,6 +27,7 @@ def combine(
     least: Annotated[
         int | None, typer.Option(help="How many must agree in a vote; more than half if left out.")
     ] = None,
+    parser: ParserOption = None,
     threads: Annotated[int | None, typer.Option(help="Threads of models; all cores if left out.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -32,7 +35,6 @@ def combine(
 
     [bold]Example:[/bold] spanloom combine a.loom b.loom c.jsonl --how vote --text test.jsonl -o voted.jsonl
     """
-    from spanloom.cli.sources import is_model, predictions
     from spanloom.corpus import Reference, read, write
     from spanloom.reductions import combine
 
@@ -40,7 +42,8 @@ def combine(
     if not corpora:
         raise typer.BadParameter("models alone need a text to tag", param_hint="--text")
     documents: list[Document] = list(read(corpora[0]))
-    found, conflicts = combine([predictions(system, documents, threads) for system in systems], how, least=least)
+    made = [predictions(system, documents, threads, parser) for system in systems]
+    found, conflicts = combine(made, how, least=least)
     report = write(found, Reference.parse(output))
     for problem in report.problems:
         print(f"spanloom: {problem}", file=sys.stderr)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from spanloom.cli.sources import predictions
+from spanloom.cli.sources import ParserOption, predictions
 from spanloom.cli.tables import percent, plain_table
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def compare(
     resamples: Annotated[int, typer.Option(help="Draws of each significance test.")] = 10_000,
     by: Annotated[str, typer.Option(help="What the tests draw: sentence or document.")] = "sentence",
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    parser: ParserOption = None,
     threads: Annotated[int | None, typer.Option(help="Threads of models; all cores if left out.")] = None,
 ) -> None:
     """Compare two systems: difference, confidence interval, significance, and who is right where.
@@ -41,9 +42,9 @@ def compare(
     documents = list(read(gold))
     comparison = compare(
         documents,
-        predictions(a, documents, threads),
-        predictions(b, documents, threads),
-        third=None if third is None else predictions(third, documents, threads),
+        predictions(a, documents, threads, parser),
+        predictions(b, documents, threads, parser),
+        third=None if third is None else predictions(third, documents, threads, parser),
         by=by,
         resamples=resamples,
         seed=seed,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from spanloom.cli.sources import run_model
+from spanloom.cli.sources import ParserOption, run_model
 from spanloom.cli.tables import count_table, percent, score_table
 from spanloom.errors import ParameterError
 
@@ -34,6 +34,7 @@ def evaluate(
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the intervals.")] = 1000,
     by: Annotated[str, typer.Option(help="What the bootstrap draws: sentence or document.")] = "sentence",
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    parser: ParserOption = None,
     threads: Annotated[int | None, typer.Option(help="Threads of the model; all cores if left out.")] = None,
 ) -> None:
     """Score predicted mentions, all levels of nesting alike, and by label, kind, length and more.
@@ -57,7 +58,7 @@ def evaluate(
     if model is None:
         found = list(read(predicted))
     else:
-        found, seconds = run_model(model, documents, threads)
+        found, seconds = run_model(model, documents, threads, parser)
     report = evaluate(documents, found, train=None if train is None else read(train), seconds=seconds)
     if plot is not None:
         save(plot_report(report), plot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from spanloom.cli.outputs import check_output
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spanloom.corpus import Document, Sentence
-    from spanloom.parsers import Attachment, Parser
+    from spanloom.parsers import Attachment
 
 parser_app = typer.Typer(name="parser", help="Learn dependency parsers and taggers.", no_args_is_help=True)
 
@@ -36,22 +39,17 @@ def parse(
     [bold]Example:[/bold] spanloom parse notes.jsonl parsed.conllu --parser udpipe:english.udpipe
     """
     from spanloom.corpus import read, write
-    from spanloom.parsers import attachment, make_parser
+    from spanloom.parsers import attachment, make_parser, with_trees
 
     engine = make_parser(parser)
     docs = list(read(source))
-    gold = [s for doc in docs for s in doc.sentences if "head" in s.columns]
-    parsed = [_planted(doc, engine, again, cache) for doc in docs]
-    write(parsed, target)
-    result: dict[str, Any] = {"documents": len(docs), "sentences": sum(len(d.sentences) for d in docs)}
-    if again and gold:
-        pairs = [
-            (old, new)
-            for a, b in zip(docs, parsed, strict=True)
-            for old, new in zip(a.sentences, b.sentences, strict=True)
-            if "head" in old.columns
-        ]
-        score = attachment([old for old, _ in pairs], [new for _, new in pairs])
+    given = _sentences(docs)
+    parsed = with_trees(given, engine, again=again, cache=cache)
+    write(_dealt(parsed, docs), target)
+    result: dict[str, Any] = {"documents": len(docs), "sentences": len(given)}
+    pairs = [(old, new) for old, new in zip(given, parsed, strict=True) if "deprel" in old.columns]
+    if again and pairs:
+        score = attachment(*zip(*pairs, strict=True))
         result |= {"uas": score.uas, "las": score.las}
     _tell(result, target, as_json)
 
@@ -76,12 +74,15 @@ def train_parser(
     """Learn a UDPipe parser and tagger from a corpus with trees, or with --no-parser a tagger alone.
 
     A recogniser that is to work with this parser must learn from its trees, not from gold ones, nor from those that it
-    gives to its own training text, which are too good: --jackknife writes the corpus with trees for that.
+    gives to its own training text, which are too good: --jackknife writes the corpus with trees for that. Unless there
+    is no tagger, its parts of speech are predicted too, and so are those of --test.
 
     [bold]Example:[/bold] spanloom parser train train.conllu --test dev.conllu -o english.udpipe
     """
-    from spanloom.corpus import read
-    from spanloom.errors import ParameterError
+    from spanloom.corpus import Reference, read
+    from spanloom.corpus.reading import writer
+    from spanloom.errors import CorpusError, ParameterError
+    from spanloom.parameters import check_count
     from spanloom.parsers import train_udpipe, train_udpipe_tagger
 
     if not parser and (jackknife is not None or not tagger):
@@ -89,15 +90,22 @@ def train_parser(
         raise ParameterError(
             f"--no-parser learns a tagger alone, so that {other} makes no sense; leave one of them out"
         )
+    check_output(output)
     docs = list(read(corpus))
     sentences = _sentences(docs)
+    tested = None if test is None else _sentences(read(test))
+    if jackknife is not None:
+        check_count("folds", folds, low=2)
+        writer(Reference.parse(jackknife))
+    if tested is not None and parser and not all("deprel" in s.columns for s in tested if len(s)):
+        raise CorpusError(f"{test} has sentences without trees, so that no parser can be measured on it")
     result: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
     if parser:
         train_udpipe(sentences, output, tagger=tagger, iterations=iterations)
     else:
         train_udpipe_tagger(sentences, output, iterations=iterations)
-    if test is not None:
-        result |= _measured(output, _sentences(read(test)), tagger, parser)
+    if tested is not None:
+        result |= _measured(output, tested, tagger, parser)
     if jackknife is not None:
         score = _jackknifed(docs, jackknife, folds, {"tagger": tagger, "iterations": iterations})
         result |= {"jackknifed_uas": score.uas, "jackknifed_las": score.las}
@@ -111,7 +119,7 @@ def _measured(model: Path, gold: Sequence[Sentence], tagger: bool, parser: bool)
 
     result: dict[str, Any] = {}
     if parser:
-        score = attachment(gold, with_trees(gold, UDPipeParser(model), again=True))
+        score = attachment(gold, with_trees(gold, UDPipeParser(model), again=True, retag=tagger))
         result |= {"uas": score.uas, "las": score.las}
     if tagger:
         made = UDPipeColumns(model).columns(gold)
@@ -138,17 +146,16 @@ def _jackknifed(docs: Sequence[Document], target: str, folds: int, options: dict
     gold = _sentences(docs)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fold.udpipe"
-        parsed = jackknife(gold, lambda others: train_udpipe(others, path, **options), folds=folds)
-    rest = iter(parsed)
-    write([replace(doc, sentences=[next(rest) for _ in doc.sentences]) for doc in docs], target)
+        learn = functools.partial(train_udpipe, path=path, **options)
+        parsed = jackknife(gold, learn, folds=folds, retag=options["tagger"])
+    write(_dealt(parsed, docs), target)
     return attachment(gold, parsed)
 
 
-def _planted(doc: Document, engine: Parser, again: bool, cache: Path | None) -> Document:
-    from spanloom.corpus import Document
-    from spanloom.parsers import with_trees
-
-    return Document(with_trees(doc.sentences, engine, again=again, cache=cache), doc.id, doc.text, doc.starts, doc.meta)
+def _dealt(sentences: Sequence[Sentence], docs: Sequence[Document]) -> list[Document]:
+    """Give each document its sentences back."""
+    rest = iter(sentences)
+    return [replace(doc, sentences=[next(rest) for _ in doc.sentences]) for doc in docs]
 
 
 def _sentences(corpus: Any) -> Sequence[Sentence]:

@@ -5,10 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document
+
+
+ParserOption = Annotated[
+    str | None,
+    typer.Option(
+        "--parser",
+        help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE; ?cache=FOLDER keeps them.",
+    ),
+]
 
 
 def is_model(source: str) -> bool:
@@ -23,18 +34,22 @@ def is_model(source: str) -> bool:
     return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < path.stat().st_size
 
 
-def run_model(path: str, gold: Sequence[Document], threads: int | None = None) -> tuple[list[Document], float]:
+def run_model(
+    path: str, gold: Sequence[Document], threads: int | None = None, parser: str | None = None
+) -> tuple[list[Document], float]:
     """Return what a model finds in the gold documents, and the seconds that it took."""
     from spanloom.recognizer import Recognizer
 
-    recognizer = Recognizer.load(path, threads=threads)
+    recognizer = Recognizer.load(path, threads=threads, parser=parser)
     start = time.perf_counter()
     found = recognizer.predict(gold)
     return found, time.perf_counter() - start
 
 
-def predictions(source: str, gold: Sequence[Document], threads: int | None = None) -> list[Document]:
+def predictions(
+    source: str, gold: Sequence[Document], threads: int | None = None, parser: str | None = None
+) -> list[Document]:
     """Return the predictions of a corpus, or of a model for the gold documents."""
     from spanloom.corpus import read
 
-    return run_model(source, gold, threads)[0] if is_model(source) else list(read(source))
+    return run_model(source, gold, threads, parser)[0] if is_model(source) else list(read(source))

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from spanloom.cli.problems import show_report
 from spanloom.cli.settings import parse_value
+from spanloom.cli.sources import ParserOption
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document, Reference
@@ -50,9 +51,7 @@ def tag(
             "the model's own.",
         ),
     ] = None,
-    parser: Annotated[
-        str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
-    ] = None,
+    parser: ParserOption = None,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
 ) -> None:
     """Find the mentions of text, one document after the other.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from itertools import chain
 from pathlib import Path
@@ -20,6 +19,8 @@ from spanloom.cli.choices import (
     Overlap,
     Support,
 )
+from spanloom.cli.outputs import check_output
+from spanloom.cli.sources import ParserOption
 
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
@@ -143,9 +144,7 @@ def train(
     aggressiveness: Annotated[
         float, typer.Option(help="Of multilabel: how far a sentence may move the weights.")
     ] = 1.0,
-    parser: Annotated[
-        str | None, typer.Option(help="Makes dependency trees where there are none: udpipe:MODEL or spacy:PIPELINE.")
-    ] = None,
+    parser: ParserOption = None,
     repair: Annotated[
         list[str] | None,
         typer.Option(metavar="[parentheses|abbreviations]", help="What is done to found mentions; may be repeated."),
@@ -169,7 +168,7 @@ def train(
     from spanloom.errors import UntakenError
     from spanloom.recognizer import Recognizer
 
-    _check_output(output)
+    check_output(output)
     ner = Recognizer(
         model,
         target=target,
@@ -230,17 +229,6 @@ def train(
         _tell(Console(), ner, output)
     if interrupted:
         raise typer.Exit(130)
-
-
-def _check_output(output: Path) -> None:
-    """Fail before training, not after it, if the model cannot be written."""
-    folder = output.parent
-    if output.is_dir():
-        raise IsADirectoryError(21, "is a folder; give the name of a file", str(output))
-    if not folder.is_dir():
-        raise FileNotFoundError(2, "no such folder", str(folder))
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(13, "cannot write in this folder", str(folder))
 
 
 def _offer(ner: Recognizer) -> None:

@@ -17,6 +17,7 @@ from spanloom.columns.phrases import PhraseColumns
 from spanloom.columns.spacy import SpacyColumns
 from spanloom.columns.udpipe import UDPipeColumns
 from spanloom.errors import ModelFileError, ParameterError
+from spanloom.parameters import part_option
 
 
 def annotator(given: str | Annotator) -> Annotator:
@@ -36,12 +37,12 @@ def annotator(given: str | Annotator) -> Annotator:
         if given == plain.kind:
             return plain()
     if given.partition("?")[0] == InducedLexicon.kind:
-        return InducedLexicon(**_normalise(_options(given, "normalise")[1]))
+        return InducedLexicon(**_normalise(part_option(given, "normalise")[1]))
     kind, colon, rest = given.partition(":")
     if colon and kind == Lexicon.kind:
         return _lexicon(rest)
     if colon and kind == UDPipeColumns.kind:
-        path, options = _options(rest, "cache")
+        path, options = part_option(rest, "cache")
         return UDPipeColumns(path, **options)
     if colon and kind == SpacyColumns.kind:
         return SpacyColumns(rest)
@@ -55,19 +56,8 @@ def _lexicon(text: str) -> Lexicon:
             f"a lexicon is written NAME=FILE, and its column is called lexicon-NAME; got {text!r}: write e.g. "
             f"{Path(text.partition('?')[0]).stem}={text}"
         )
-    path, options = _options(rest, "normalise")
+    path, options = part_option(rest, "normalise")
     return Lexicon.read(name, path, **_normalise(options))
-
-
-def _options(text: str, known: str) -> tuple[str, dict[str, str]]:
-    """Part ``FILE?option=value``, as in references to corpora; there is one option that is known."""
-    path, mark, query = text.partition("?")
-    if not mark or Path(text).exists():
-        return text, {}
-    options = dict(pair.partition("=")[::2] for pair in query.split("&"))
-    if set(options) != {known} or "=" not in query:
-        raise ParameterError(f"after the ? in {text!r} there may be {known}=VALUE and nothing else, got {query!r}")
-    return path, options
 
 
 def _normalise(options: Mapping[str, str]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from spanloom import _native
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.errors import CorpusError, ParameterError
+from spanloom.parameters import check_count
 
 
 def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: bool = False) -> list[tuple[int, int]]:
@@ -44,14 +45,23 @@ def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: boo
     >>> valid_spans([3, 3, 4, 0], single=True)
     [(0, 1), (0, 3), (1, 2), (1, 3), (2, 3), (2, 4), (3, 4)]
     """
-    if longest is not None and longest < 1:
-        raise ParameterError(f"longest must be an integer of at least 1, got {longest!r}")
-    try:
-        bounds = _native.valid_spans(np.asarray(heads, np.int32), len(heads) if longest is None else longest, single)
-    except ValueError as error:
-        raise ParameterError(str(error)) from None
+    if longest is not None:
+        check_count("longest", longest)
+    numbers = list(heads)
+    wrong = [(i, h) for i, h in enumerate(numbers) if not _is_head(h, len(numbers))]
+    if wrong:
+        raise ParameterError(
+            f"the head of token {wrong[0][0]} is {wrong[0][1]!r}; heads are integers: 0 for a root, or the number of "
+            f"one of the {len(numbers)} tokens, from 1"
+        )
+    most = min(len(numbers), longest or len(numbers))
+    bounds = _native.valid_spans(np.array(numbers, np.int32), max(most, 1), single)
     flat = bounds.tolist()
     return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _is_head(value: object, tokens: int) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) <= tokens
 
 
 def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
@@ -67,24 +77,46 @@ def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
     Raises
     ------
     CorpusError
-        If there is no such column, or it is no tree over these tokens.
+        If there is no such column, or if a value in it is not the number of a token.
     """
     column = sentence.columns.get("head")
     name = f"sentence {number} ({' '.join(sentence.tokens[:6])} …)"
     if column is None:
         raise CorpusError(
             f"{name} has no tree: it lacks the column 'head'. Read a corpus with trees (conllu, gum, uner), or let a "
-            "parser make them: Recognizer(parser=…), `spanloom parse`."
+            "parser make them: --parser on the command line, Recognizer(parser=…), or `spanloom parse`."
         )
-    try:
-        heads = np.array([int(h) for h in column], np.int32)
-    except (ValueError, OverflowError):
-        bad = next(h for h in column if not h.isdecimal())
-        raise CorpusError(f"{name}: the head {bad!r} is not a number; 0 is a root, 1 the first token") from None
-    if len(heads) and (heads.min() < 0 or heads.max() > len(heads)):
-        bad_head = next(h for h in heads.tolist() if not 0 <= h <= len(heads))
-        raise CorpusError(f"{name}: the head {bad_head} is not one of its {len(heads)} tokens")
-    return heads
+    bad = next((h for h in column if not (h.isascii() and h.isdecimal())), None)
+    if bad is not None:
+        raise CorpusError(f"{name}: the head {bad!r} is not a number; 0 is a root, 1 the first token")
+    bad = next((h for h in column if len(h) > 9 or int(h) > len(column)), None)
+    if bad is not None:
+        raise CorpusError(f"{name}: the head {bad} is not one of its {len(column)} tokens")
+    return np.array([int(h) for h in column], np.int32)
+
+
+def cycle_in(heads: Sequence[int]) -> list[int]:
+    """Return tokens whose heads lead back to them, numbered from 1, or an empty list.
+
+    Examples
+    --------
+    >>> cycle_in([2, 3, 2, 0]), cycle_in([2, 0])
+    ([2, 3], [])
+    """
+    state = [0] * (len(heads) + 1)  # 1: on the way that is being followed, 2: known to lead to a root
+    state[0] = 2
+    for token in range(1, len(heads) + 1):
+        way = []
+        at = token
+        while state[at] == 0:
+            state[at] = 1
+            way.append(at)
+            at = heads[at - 1]
+        if state[at] == 1:
+            return way[way.index(at) :]
+        for known in way:
+            state[known] = 2
+    return []
 
 
 def arcs_to_right(heads: Sequence[str]) -> list[list[int]]:

@@ -5,13 +5,15 @@ A tree is in a sentence's columns ``head`` (numbers from 1, 0 for a root) and ``
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spanloom.corpus.document import Sentence
 from spanloom.errors import CorpusError, ParameterError
+from spanloom.parameters import part_option
 from spanloom.parsers.cache import Cache, Tree, remembered
 
 
@@ -35,20 +37,45 @@ class Parser(ABC):
 
 
 def make_parser(spec: str) -> Parser:
-    """Return the parser that a text names: ``udpipe:MODEL`` or ``spacy:PIPELINE``."""
+    """Return the parser that a text names: ``udpipe:MODEL`` or ``spacy:PIPELINE``, with ``?cache=FOLDER`` if wanted."""
     from spanloom.parsers.spacy import SpacyParser
     from spanloom.parsers.udpipe import UDPipeParser
 
-    kind, _, name = spec.partition(":")
-    if kind == "udpipe" and name:
-        return UDPipeParser(name)
-    if kind == "spacy" and name:
-        return SpacyParser(name)
-    raise ParameterError(f"a parser is udpipe:MODEL or spacy:PIPELINE, got {spec!r}")
+    kind, _, rest = spec.partition(":")
+    if kind not in ("udpipe", "spacy") or not rest:
+        raise ParameterError(f"a parser is udpipe:MODEL or spacy:PIPELINE, got {spec!r}")
+    name, options = part_option(rest, "cache")
+    parser: Parser = UDPipeParser(name) if kind == "udpipe" else SpacyParser(name)
+    return CachedParser(parser, options["cache"]) if options else parser
+
+
+class CachedParser(Parser):
+    """Another parser that parses nothing twice: trees are kept by the content of sentences and by its identity.
+
+    Parameters
+    ----------
+    parser
+        Where new trees come from.
+    folder
+        Where they are kept.
+    """
+
+    def __init__(self, parser: Parser, folder: str | os.PathLike[str]) -> None:
+        self._parser = parser
+        self._store = Cache(Path(folder), parser.identity, parser.reads)
+        self.identity, self.reads = parser.identity, parser.reads
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Tree]:
+        return remembered(sentences, self._parser.parse, self._store)
 
 
 def with_trees(
-    sentences: Iterable[Sentence], parser: Parser, *, again: bool = False, cache: Path | None = None
+    sentences: Iterable[Sentence],
+    parser: Parser,
+    *,
+    again: bool = False,
+    retag: bool = False,
+    cache: str | os.PathLike[str] | None = None,
 ) -> list[Sentence]:
     """Return the sentences with trees.
 
@@ -60,15 +87,21 @@ def with_trees(
         Where the trees come from.
     again
         Also parse sentences that have a tree. Otherwise they stay as they are.
+    retag
+        Let the parser find the parts of speech itself, as in text that has none; those of the sentences are replaced.
     cache
-        A folder that keeps trees by the content of the sentence and the parser's identity, so that nothing is parsed
-        twice.
+        A folder for a ``CachedParser``.
     """
     given = list(sentences)
-    store = Cache(cache, parser.identity, parser.reads) if cache is not None else None
     wanted = [i for i, s in enumerate(given) if len(s) and (again or "head" not in s.columns)]
-    trees = dict(zip(wanted, remembered([given[i] for i in wanted], parser.parse, store), strict=True))
+    engine = parser if cache is None else CachedParser(parser, cache)
+    seen = [_untagged(given[i]) if retag else given[i] for i in wanted]
+    trees = dict(zip(wanted, engine.parse(seen) if seen else (), strict=True))
     return [_plant(sentence, trees[i]) if i in trees else sentence for i, sentence in enumerate(given)]
+
+
+def _untagged(sentence: Sentence) -> Sentence:
+    return replace(sentence, columns={n: c for n, c in sentence.columns.items() if n not in ("upos", "pos")})
 
 
 def _plant(sentence: Sentence, tree: Tree) -> Sentence:
@@ -113,11 +146,14 @@ def attachment(gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> Attachme
     >>> score.uas, score.las
     (1.0, 0.5)
     """
+    if len(gold) != len(parsed):
+        raise CorpusError(f"{len(gold)} gold sentences cannot be compared with {len(parsed)} parsed ones")
     words = unlabelled = labelled = 0
     for number, (g, p) in enumerate(zip(gold, parsed, strict=True)):
-        if "head" not in g.columns or "head" not in p.columns or len(g) != len(p):
+        if len(g) != len(p) or any(name not in s.columns for s in (g, p) for name in ("head", "deprel") if len(s)):
             raise CorpusError(
-                f"sentence {number} has no tree on one side, or other tokens; there is nothing to compare"
+                f"sentence {number} has no tree with labels on one side (columns 'head' and 'deprel'), or other "
+                "tokens; there is nothing to compare"
             )
         words += len(g)
         for i in range(len(g)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from spanloom.corpus.document import Sentence
 from spanloom.parameters import check_count
@@ -15,7 +15,13 @@ Train = Callable[[Sequence[Sentence]], Parser]
 
 
 def jackknife(
-    sentences: Sequence[Sentence], train: Train, *, folds: int = 5, seed: int = 1, cache: Path | None = None
+    sentences: Sequence[Sentence],
+    train: Train,
+    *,
+    folds: int = 5,
+    seed: int = 1,
+    retag: bool = False,
+    cache: str | os.PathLike[str] | None = None,
 ) -> list[Sentence]:
     """Return the sentences with predicted instead of gold trees, each by a parser that has not seen it.
 
@@ -31,7 +37,7 @@ def jackknife(
         Called with the sentences of the other folds.
     folds, seed
         Into how many parts, and how the sentences are dealt.
-    cache
+    retag, cache
         See ``with_trees``.
     """
     check_count("folds", folds, low=2)
@@ -44,7 +50,7 @@ def jackknife(
             continue
         inside = set(part)
         parser = train([s for i, s in enumerate(sentences) if i not in inside])
-        parsed = with_trees([sentences[i] for i in part], parser, again=True, cache=cache)
+        parsed = with_trees([sentences[i] for i in part], parser, again=True, retag=retag, cache=cache)
         for i, sentence in zip(part, parsed, strict=True):
             found[i] = sentence
     return found

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.trees import heads_of
+from spanloom.corpus.trees import cycle_in, heads_of
 from spanloom.errors import CorpusError, ParameterError
 from spanloom.files import whole_file
+from spanloom.parameters import check_count
 from spanloom.parsers.base import Parser
 from spanloom.parsers.cache import Tree
 
@@ -132,6 +133,7 @@ def train_udpipe(
         Of UDPipe's parser, instead of those in ``PARSER_OPTIONS``; e.g. ``iterations=3``.
     """
     parsing = {**PARSER_OPTIONS, **options}
+    check_count("iterations", parsing["iterations"])
     tagging = {"iterations": parsing["iterations"]} if tagger else None
     _train(list(sentences), path, heldout, tagging, parsing)
     return UDPipeParser(path)
@@ -150,6 +152,7 @@ def train_udpipe_tagger(sentences: Iterable[Sentence], path: str | os.PathLike[s
     iterations
         Of UDPipe's perceptron.
     """
+    check_count("iterations", iterations)
     _train(list(sentences), path, (), {"iterations": iterations}, None)
 
 
@@ -218,6 +221,9 @@ def _with_tree(library: Any, sentence: Sentence, number: int) -> Any:
     heads = heads_of(sentence, number).tolist()
     if "deprel" not in sentence.columns:
         raise CorpusError(f"sentence {number} has no column 'deprel'; a parser learns from labelled trees")
+    cycle = cycle_in(heads)
+    if cycle:
+        raise CorpusError(f"sentence {number} has no tree: the heads of the tokens {cycle} (from 1) lead in a circle")
     words = _fill(library.Sentence(), sentence)
     for i, (head, label) in enumerate(zip(heads, sentence.columns["deprel"], strict=True), 1):
         words.setHead(i, head, label)

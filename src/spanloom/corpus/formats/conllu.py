@@ -24,6 +24,7 @@ from spanloom.corpus.tags import from_tags
 from spanloom.corpus.writing import target
 from spanloom.errors import CorpusError
 
+_ANNOTATED = ("lemma", "upos", "pos", "head", "deprel")
 COLUMNS = ("lemma", "upos", "pos", "feats", "head", "deprel", "deps", "misc")
 _PAIR = re.compile(r"#\s*([^=]*?)\s*=\s*(.*)")
 _WORD_ID = re.compile(r"\d+")
@@ -195,12 +196,16 @@ def _sentence(block: _Block, fields: tuple[str, ...], tags: Tags | None, report:
         mentions = from_brackets(brackets, fields, complain)
     else:
         mentions = _tagged(meta.get("sent_id", ""), tags, len(tokens), report, f"{name}:{block.first}", complain)
+    misc = columns["misc"]
+    for column in _ANNOTATED:
+        if all(value == "_" for value in columns[column]):
+            del columns[column]  # nobody has annotated it yet: a tagger or parser may
     units = _units(block)
     spans = _find(units, text) if text is not None else None
     if spans is None:
         if text is not None:
             report.warning("text-mismatch", f"{name}:{block.first}", f"the words are not the text {text[:60]!r}")
-        text, spans = _spaced(units, columns["misc"], block)
+        text, spans = _spaced(units, misc, block)
     return Sentence(tokens, mentions, columns, text or "", spans, meta=meta)
 
 
