@@ -267,7 +267,7 @@ def _comparisons(results: dict[str, Result]) -> Iterator[str]:
         condition, _, model = name.rpartition(": ")
         for other in AGAINST.get(model, ()):
             base = results.get(f"{condition}: {other}")
-            if base is None:
+            if base is None or "unit_counts" not in result:
                 continue
             test = bootstrap(unpack(result["unit_counts"]), unpack(base["unit_counts"]))
             gap = test.difference["f1"]
