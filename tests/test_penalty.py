@@ -6,7 +6,7 @@ import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.corpus import read
-from spanloom.errors import ParameterError
+from spanloom.errors import CorpusError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import Score
@@ -91,9 +91,65 @@ def test_what_is_refused(corpus):
             Recognizer(mention_penalty=bad).fit(train)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="development data"):
         Recognizer(mention_penalty="auto").fit(train)
-    flat = [Sentence(["a", "b", "c"], [Mention("X", ((0, 1),)), Mention("Y", ((1, 2),))])]
-    with pytest.raises(ParameterError, match="cannot be chosen apart"):
-        Recognizer("chain", max_iter=2, mention_penalty="auto-by-label").fit(flat, dev=flat)
+    for bad in (1e308, {"X": -1e7}):
+        with pytest.raises(ParameterError, match="from -1e\\+06 to 1e\\+06"):
+            Recognizer().fit(FLAT).set_mention_penalty(bad)
+
+
+FLAT = [Sentence(["a", "b", "c"], [Mention("X", ((0, 1),)), Mention("Y", ((1, 2),))])]
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted", "message"),
+    [("chain", "auto-by-label", "cannot be chosen apart"), ("edge", {"Z": 1.0}, "no label 'Z'")],
+)
+def test_what_could_not_be_used_is_refused_before_the_training(model, wanted, message):
+    """Not a single iteration is lost."""
+    heard: list[int] = []
+    with pytest.raises(ParameterError, match=message):
+        Recognizer(model, mention_penalty=wanted).fit(FLAT, dev=FLAT, listener=lambda r: heard.append(r.number))
+    assert not heard
+
+
+def test_development_data_that_say_nothing(corpus):
+    """None of the labels is an error; the same F1 everywhere leaves the penalty at 0."""
+    train, _ = corpus
+    ner = Recognizer("edge", features="crfsuite-like", max_iter=3).fit(train)
+    for nothing in ([], [Sentence(["a"], [Mention("other", ((0, 1),))])]):
+        with pytest.raises(CorpusError, match="have no mention of a label that the model finds"):
+            ner.tune_mention_penalty(nothing)
+    alike = {"a": Curve("mention penalty", list(GRID), scored([(0, 0)] * len(GRID), 5))}
+    assert choose_one(alike).chosen == 0
+    assert choose_each(alike) == {}
+
+
+def test_labels_that_have_learned_nothing_get_no_penalty(corpus):
+    """Training was stopped before their turn; a weight on the start of mentions would start one at every word."""
+    train, dev = corpus
+
+    def stop(record):
+        if record.component == 1:
+            raise KeyboardInterrupt
+
+    ner = Recognizer("edge", features="crfsuite-like", max_iter=10)
+    with pytest.raises(KeyboardInterrupt):
+        ner.fit(train, listener=stop)
+    untrained = set(ner.training_["untrained"])
+    assert len(untrained) == len(ner.labels_) - 2
+    found = [m for s in ner.set_mention_penalty(1.0).predict(dev) for m in s.mentions]
+    assert found
+    assert not untrained & {m.label for m in found}
+    curve = ner.tune_mention_penalty(dev)
+    known = [[m for m in s.mentions if m.label not in untrained] for s in dev]
+    assert curve.at(curve.chosen) == micro(known, [s.mentions for s in ner.predict(dev)])
+
+
+def test_mentions_that_a_scheme_merges_lower_the_ceiling():
+    """IO has no mark for a border: two neighbours of one label come back as one."""
+    corpus = [Sentence(["a", "b", "c"], [Mention("X", ((0, 1),)), Mention("X", ((1, 2),)), Mention("Y", ((2, 3),))])]
+    for model in ("chain", "chains"):
+        assert Recognizer(model, scheme="IO", max_iter=2).fit(corpus).ceiling_ == pytest.approx(1 / 3)
+        assert Recognizer(model, scheme="IOB2", max_iter=2).fit(corpus).ceiling_ == 1
 
 
 def test_tune_tries_penalties_on_the_trained_model(corpus):

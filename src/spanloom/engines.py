@@ -17,7 +17,7 @@ import numpy.typing as npt
 from spanloom import penalty
 from spanloom._native import Decoder
 from spanloom.corpus import Mention, Sentence
-from spanloom.errors import ParameterError
+from spanloom.errors import CorpusError, ParameterError
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress
@@ -111,6 +111,15 @@ class Engine(ABC):
     @abstractmethod
     def restore(self, file: Stored, threads: int | None) -> None:
         """Undo ``arrays``; ``ModelFileError``, ``ValueError`` or ``KeyError`` if the file does not fit the model."""
+
+    @property
+    def untrained(self) -> frozenset[str]:
+        """Labels that have learned nothing, because training was stopped before their turn."""
+        return frozenset()
+
+    def check_penalty(self, wanted: float | Mapping[str, float] | str) -> None:
+        """Raise ``ParameterError`` for a mention penalty that could not be used after the training."""
+        return
 
     def set_penalty(self, chosen: penalty.Penalty) -> None:
         """Use a mention penalty from now on."""
@@ -217,19 +226,38 @@ class ComponentEngine(Engine):
 
         return best_sets(component.structure_for(shapes).graph(rows.rows), scores, k, read)
 
-    def set_penalty(self, chosen: penalty.Penalty) -> None:
-        penalty.apply_penalty(self.model.components, self.decoder, chosen)
+    @property
+    def untrained(self) -> frozenset[str]:
+        pairs = zip(self.model.components, self.weights, strict=True)
+        return frozenset().union(*(c.types for c, one in pairs if not one.features.any() and not one.globals.any()))
 
-    def tune_penalty(self, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> dict[str, Curve]:
-        if by_label and any(len(c.types) > 1 for c in self.model.components):
+    def check_penalty(self, wanted: float | Mapping[str, float] | str) -> None:
+        if wanted == "auto-by-label" and any(len(c.types) > 1 for c in self.model.components):
             raise ParameterError(
                 f"labels share a component in the model {self.model.name!r}: their penalties cannot be chosen apart; "
                 'use mention_penalty="auto"'
             )
+        if isinstance(wanted, Mapping):
+            penalty.by_label(wanted, sorted(self.labels))
+
+    def set_penalty(self, chosen: penalty.Penalty) -> None:
+        untrained = self.untrained  # would start a mention at every word
+        used = {label: value for label, value in chosen.items() if label not in untrained}
+        penalty.apply_penalty(self.model.components, self.decoder, used)
+
+    def tune_penalty(self, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> dict[str, Curve]:
+        if by_label:
+            self.check_penalty("auto-by-label")
+        known = self.labels - self.untrained
+        if not any(mention.label in known for sentence in dev for mention in sentence.mentions):
+            raise CorpusError(
+                "the development data have no mention of a label that the model finds, so that they say nothing about "
+                f"a mention penalty; labels are {', '.join(sorted(known))}"
+            )
         shapes = self.model.shapes(dev, self.extractor.layout)
         rows = self.extractor.transform(dev, threads, shapes.lattices)
         gold = [s.mentions for s in dev]
-        return penalty.sweep(self.model.components, self.decoder, rows, gold, shapes, threads or 0)
+        return penalty.sweep(self.model.components, self.decoder, rows, gold, shapes, threads or 0, sorted(known))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         stored: dict[str, npt.NDArray[Any]] = {}

@@ -7,7 +7,6 @@ by a sweep on development data, one for all labels or one for each.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -27,6 +26,9 @@ AUTO = ("auto", "auto-by-label")
 GRID = tuple(round(-1 + 0.1 * i, 1) for i in range(41))
 """The values that a sweep tries: −1 to 3."""
 
+MOST = 1e6
+"""Beyond it a penalty would drown the scores; within, it decides alone long before."""
+
 Penalty = dict[str, float]
 """By label; labels that are not in it have none."""
 
@@ -37,11 +39,11 @@ def check_penalty(value: Any) -> None:
         valid = value in AUTO
     else:
         numbers = value.values() if isinstance(value, Mapping) else [value]
-        valid = all(not isinstance(v, bool) and isinstance(v, Real) and math.isfinite(v) for v in numbers)
+        valid = all(not isinstance(v, bool) and isinstance(v, Real) and abs(float(v)) <= MOST for v in numbers)
     if not valid:
         raise ParameterError(
-            f"The 'mention_penalty' parameter must be a finite number, a number for each label, or one of "
-            f"{', '.join(AUTO)}. Got {value!r} instead."
+            f"The 'mention_penalty' parameter must be a number from -{MOST:g} to {MOST:g}, a number for each label, or "
+            f"one of {', '.join(AUTO)}. Got {value!r} instead."
         )
 
 
@@ -80,18 +82,19 @@ def sweep(
     gold: Sequence[Sequence[Mention]],
     shapes: Shapes,
     threads: int,
+    labels: Sequence[str] | None = None,
 ) -> dict[str, Curve]:
-    """Score every value of the grid, for each label on its own; the decoder is left with the last one.
+    """Score every value of the grid, for each label on its own, or these; the decoder is left with the last one.
 
     Labels of different components do not influence each other, so that one sweep serves all of them.
     """
-    labels = sorted(frozenset().union(*(c.types for c in components)))
+    labels = sorted(frozenset().union(*(c.types for c in components))) if labels is None else list(labels)
     golds = {label: [[m for m in mentions if m.label == label] for mentions in gold] for label in labels}
     scores: dict[str, list[Score]] = {label: [] for label in labels}
     for value in GRID:
         apply_penalty(components, decoder, by_label(value, labels))
         for component, found in zip(components, decode_all(components, decoder, rows, shapes, threads), strict=True):
-            for label in component.types:
+            for label in component.types.intersection(labels):
                 own = [[m for m in mentions if m.label == label] for mentions in found]
                 scores[label].append(micro(golds[label], own))
     return {label: Curve("mention penalty", list(GRID), scores[label]) for label in labels}
@@ -101,12 +104,13 @@ def choose_one(curves: Mapping[str, Curve]) -> Curve:
     """Add the curves of all labels up and choose the value with the highest micro F1."""
     summed = [_total(scores) for scores in zip(*(c.scores for c in curves.values()), strict=True)]
     curve = Curve("mention penalty", list(GRID), summed)
-    return Curve(curve.name, curve.values, curve.scores, curve.best)
+    alike = len({score.f1 for score in summed}) == 1
+    return Curve(curve.name, curve.values, curve.scores, 0.0 if alike else curve.best)
 
 
 def choose_each(curves: Mapping[str, Curve]) -> Penalty:
     """Choose a value for each label so that micro F1 over all is highest: label after label, until none moves."""
-    common = GRID.index(choose_one(curves).best)
+    common = GRID.index(choose_one(curves).chosen or 0.0)
     chosen = dict.fromkeys(curves, common)
     moved = True
     while moved:

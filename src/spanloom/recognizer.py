@@ -6,6 +6,7 @@ import inspect
 import itertools
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -224,6 +225,7 @@ class Recognizer:
         self.tokenizer = tokenizer
         self.splitter = splitter
         self._made_parser: tuple[Parser | str, Parser] | None = None
+        self._most = sys.maxsize  # iterations
 
     mention_penalty_: penalty.Penalty
     penalty_curve_: Curve | None
@@ -264,14 +266,17 @@ class Recognizer:
         if parser is not None:
             self.parser = parser
         self._check(dev is not None)
-        feature_set = self._feature_set()
+        feature_set = self.feature_set()
         annotators = [annotator(given) for given in self.annotators]
         start = time.perf_counter()
         items = list(corpus)
         sentences = self._learned(_sentences(items))
         if not any(len(s) for s in sentences):
             raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
+        self._check_taken(self._kind(sentences))
         for i, one in enumerate(annotators):
+            if one.looks:
+                sentences = self._with_trees(sentences)
             fitting = Fitting(_sizes(items), partial(self._plain, feature_set), listener)
             annotators[i], sentences = one.fit(sentences, fitting)
             feature_set = feature_set.plus(annotators[i].templates)
@@ -281,7 +286,7 @@ class Recognizer:
         settings = Settings(
             self.l1,
             self.l2,
-            self.max_iter or (EPOCHS if self.algorithm == "adagrad" else model.iterations),
+            min(self.max_iter or (EPOCHS if self.algorithm == "adagrad" else model.iterations), self._most),
             self.tol,
             threads=self.threads,
             support=self.support,
@@ -295,11 +300,12 @@ class Recognizer:
         lengths = [len(s) for s in sentences]
         held = engine.narrow(held, lengths)
         model.learn(list(zip(held.mentions, lengths, strict=True)))
+        engine.check_penalty(self.mention_penalty)  # before the training, not after it
         dev_sentences: list[Sentence] | None = None
         if dev is not None:
             watched = list(dev)
             sizes = _sizes(watched)
-            dev_sentences = self._with_trees(annotate(self._learned(_sentences(watched)), sizes, annotators))
+            dev_sentences = self._annotated(self._learned(_sentences(watched)), sizes, annotators)
             dev_sentences = with_asked_columns(dev_sentences, sizes, columns)
         plan = Plan(
             model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
@@ -319,6 +325,8 @@ class Recognizer:
             "mentions": sum(map(len, held.mentions)),
             "lost": len(held.lost),
             "misread": len(held.misread),
+            "ceiling": held.ceiling,
+            "untrained": sorted(engine.untrained),
             "iterations": len(history),
             "objective": sum(r.objective for r in _last_of_each(history)),
             "dev_ceiling": None if dev_sentences is None else self._ceiling(model, dev_sentences),
@@ -361,7 +369,7 @@ class Recognizer:
     def _tune(self, sentences: Sequence[Sentence], *, by_label: bool) -> Curve:
         curves = self._fitted().tune_penalty(sentences, self.threads, by_label=by_label)
         curve = penalty.choose_one(curves)
-        self.set_mention_penalty(penalty.choose_each(curves) if by_label else curve.best)
+        self.set_mention_penalty(penalty.choose_each(curves) if by_label else curve.chosen or 0.0)
         self.penalty_curve_ = curve
         self.training_["penalty_curve"] = curve.to_json()
         return curve
@@ -610,6 +618,8 @@ class Recognizer:
             self._check_taken(self._kind([]))
         check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
         penalty.check_penalty(self.mention_penalty)
+        if isinstance(self.annotators, str):
+            raise ParameterError(f"annotators are a list, e.g. [{self.annotators!r}]")
         if isinstance(self.mention_penalty, str) and not with_dev:
             raise ParameterError(f"mention_penalty={self.mention_penalty!r} is chosen on development data; pass dev=…")
         check_choice("support", self.support, ("all", "observed"))
@@ -677,11 +687,13 @@ class Recognizer:
             changes["threads"] = threads
         return Recognizer(**(self.get_params() | changes))
 
-    def _plain(self, features: FeatureSet) -> Recognizer:
-        """Make a recogniser like this one, with these features and without annotators, that has learned nothing."""
+    def _plain(self, features: FeatureSet, most: int) -> Recognizer:
+        """Make a recogniser like this one that has learned nothing: without annotators, at most so many iterations."""
         defaults = self._defaults()
         usual = ("clusters", "annotators", "mention_penalty", "patience", "repairs")
-        return Recognizer(**(self.get_params() | {name: defaults[name] for name in usual} | {"features": features}))
+        made = Recognizer(**(self.get_params() | {name: defaults[name] for name in usual} | {"features": features}))
+        made._most = most
+        return made
 
     def _kind(self, sentences: Sequence[Sentence]) -> type[Model]:
         if self.target is not None:
@@ -707,7 +719,8 @@ class Recognizer:
             return sentence.with_mentions(found)
         return sentence.with_columns({self.target: [mention.label for mention in found]})
 
-    def _feature_set(self) -> FeatureSet:
+    def feature_set(self) -> FeatureSet:
+        """Return the features that the settings ask for, with their tables; annotators may add more."""
         if self.clusters is None:
             return self._given_features({})
         return self._given_features({"brown": read_resource(self.clusters, "brown")}).with_clusters()
@@ -758,9 +771,21 @@ class Recognizer:
             self._made_parser = (self.parser, made)
         return with_trees(sentences, self._made_parser[1])
 
+    def _annotated(
+        self, sentences: list[Sentence], sizes: Sequence[int], annotators: Sequence[Annotator]
+    ) -> list[Sentence]:
+        """The sentences of documents of these sizes with the columns of annotators, and with trees."""
+        for one in annotators:
+            for asked in one.recognizers:
+                asked.parser, asked.threads = self.parser, self.threads
+            if one.looks:
+                sentences = self._with_trees(sentences)
+            sentences = one.annotate(sentences, sizes)
+        return self._with_trees(sentences)
+
     def _ready(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[Sentence]:
         """The sentences of documents of these sizes with everything that the model looks at."""
-        done = self._with_trees(annotate(sentences, sizes, self.annotators_))
+        done = self._annotated(sentences, sizes, self.annotators_)
         return with_asked_columns(done, sizes, self._fitted().extractor.features.columns())
 
     def _tag(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[list[Mention]]:
@@ -768,14 +793,6 @@ class Recognizer:
 
 
 _NOT_STORED = frozenset({"features", "clusters", "annotators", "threads", "parser", "tokenizer", "splitter"})
-
-
-def annotate(sentences: Sequence[Sentence], sizes: Sequence[int], annotators: Sequence[Annotator]) -> list[Sentence]:
-    """Return the sentences of documents of these sizes with the columns of all annotators."""
-    done = list(sentences)
-    for one in annotators:
-        done = one.annotate(done, sizes)
-    return done
 
 
 def _sizes(items: Sequence[Sentence | Document]) -> list[int]:

@@ -294,3 +294,21 @@ def test_info_shows_what_models_without_components_go_by(name, tmp_path):
     first = {"multilabel": "DNA start", "memm": "B-DNA"}[name]
     ((feature, weight),) = facts["top_weights"][first]["for"]
     assert (feature, weight > 0) == ("word[0]=lacZ", True)
+
+
+def test_ceilings_penalties_and_columns_of_every_label_are_told(tmp_path):
+    """Crossing mentions of a label that come back otherwise; the penalties in use; weights by label."""
+    mentions = [{"label": label, "parts": [part]} for label, part in (("X", [0, 3]), ("X", [1, 4]), ("Y", [0, 1]))]
+    crossing = {"tokens": ["a", "b", "c", "d"], "mentions": mentions}
+    (tmp_path / "c.jsonl").write_text(json.dumps(crossing) + "\n")
+    options = ["--model", "edge", "--max-iter", "3", "--features", "crfsuite-like"]
+    corpus, model = tmp_path / "c.jsonl", tmp_path / "m.loom"
+    done = run("train", corpus, "--dev", corpus, "--mention-penalty", "auto-by-label", *options, "-o", model)
+    assert done.returncode == 0, done.stderr
+    assert "2 would be read as others: its recall on such data is at most 33.3 %" in done.stdout
+    assert "mention penalties in use: X " in done.stdout
+    facts = json.loads(run("info", model, "--json").stdout)
+    assert {name.partition(": ")[0] for name in facts["top_weights"]} == {"X", "Y"}
+    assert facts["training"]["ceiling"] == pytest.approx(1 / 3)
+    assert facts["mention_penalty"] == Recognizer.load(model).mention_penalty_
+    assert "penalty_curve" not in facts["training"]

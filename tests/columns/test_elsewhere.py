@@ -10,6 +10,7 @@ from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.columns import Elsewhere, Fitting, annotator
 from spanloom.corpus.blocks import blocks
 from spanloom.errors import ParameterError
+from spanloom.parsers import Parser
 
 
 class Reader:
@@ -21,12 +22,12 @@ class Reader:
     def __init__(self, found=None, taught=None):
         self.found, self.taught = found or {}, taught if taught is not None else []
 
-    def fit(self, sentences, listener=None):
-        self.taught.append([s.text for s in sentences])
+    def fit(self, docs, listener=None):
+        self.taught.append([s.text for doc in docs for s in doc.sentences])
         return self
 
-    def predict(self, sentences):
-        return [s.with_mentions(self.found.get(s.text, [])) for s in sentences]
+    def predict(self, docs):
+        return [Document([s.with_mentions(self.found.get(s.text, [])) for s in doc.sentences]) for doc in docs]
 
 
 def test_columns_of_a_document() -> None:
@@ -44,17 +45,17 @@ def test_columns_of_a_document() -> None:
     words, pairs = (done[1].columns[name] for name in ("elsewhere", "elsewhere-pair"))
     # il-2 occurs three times in the sentences 0 and 2: twice in DNA, as its first word, and once as a protein.
     assert sorted(words[0].split("|")) == [
-        "DNA-first=half+",
-        "DNA=half+",
+        "first:DNA=half+",
+        "first:protein=seldom+",
+        "in:DNA=half+",
+        "in:protein=seldom+",
         "known+",
-        "protein-first=seldom+",
-        "protein-last=seldom+",
-        "protein=seldom+",
+        "last:protein=seldom+",
     ]
     assert words[1] == "new"
-    assert sorted(pairs[0].split("|")) == ["DNA-starts=always", "known"]  # at the start of a sentence: in sentence 2
+    assert sorted(pairs[0].split("|")) == ["known", "start:DNA=always"]  # at the start of a sentence: in sentence 2
     assert pairs[1] == "new"
-    assert sorted(done[0].columns["elsewhere-pair"][2].split("|")) == ["DNA-goes-on=half+", "known+"]
+    assert sorted(done[0].columns["elsewhere-pair"][2].split("|")) == ["known+", "on:DNA=half+"]
     assert done[3].columns["elsewhere"] == ["new", "new"], "another document"
 
 
@@ -66,21 +67,35 @@ def test_sentences_alone() -> None:
     assert [s.columns["elsewhere"] for s in done] == [["new", "new"], ["new"]]
 
 
-def test_cross_fitting() -> None:
-    """No training sentence is looked at by a recogniser that has learned from it."""
-    sentences = [Sentence([str(i)]) for i in range(7)]
+@pytest.mark.parametrize("sizes", [[2] * 7, [14]])
+def test_cross_fitting(sizes) -> None:
+    """No training document is looked at by a recogniser that has learned from it; one alone is parted."""
+    sentences = [Sentence([str(i)], [Mention("X", ((0, 1),))]) for i in range(14)]
     taught: list[list[str]] = []
     asked: list[list[str]] = []
 
     class Watched(Reader):
-        def predict(self, given):
-            assert not {s.text for s in given} & set(self.taught[-1])
-            asked.append([s.text for s in given])
-            return given
+        def predict(self, docs):
+            texts = [s.text for doc in docs for s in doc.sentences]
+            assert not set(texts) & set(self.taught[-1])
+            asked.append(texts)
+            return docs
 
-    Elsewhere(folds=3).fit(sentences, Fitting([7], lambda: Watched(taught=taught)))
-    assert [[int(t) for t in block] for block in asked] == [list(block) for block in blocks(7, 3)]
+    Elsewhere(folds=3).fit(sentences, Fitting(sizes, lambda _: Watched(taught=taught)))
+    units = 7 if len(sizes) == 7 else 14
+    of = {u: [str(i) for i in range(14) if i * units // 14 == u] for u in range(units)}
+    assert asked == [[text for u in block for text in of[u]] for block in blocks(units, 3)]
     assert taught[-1] == [s.text for s in sentences]
+
+
+def test_columns_that_are_there_stay() -> None:
+    """As with every annotator; and bars in labels part nothing."""
+    made = Elsewhere()
+    made.first = Reader({"a": [Mention("x|y", ((0, 1),))]})
+    given = Sentence(["a"], columns={"elsewhere": ["mine"]})
+    first, second = made.annotate([given, Sentence(["a", "b"])], [2])
+    assert first.columns["elsewhere"] == ["mine"]
+    assert second.columns["elsewhere"][0] == "known|first:x¦y=always|in:x¦y=always|last:x¦y=always"
 
 
 def documents(number: int, seed: int) -> list[Document]:
@@ -118,15 +133,70 @@ def test_iterations_are_heard() -> None:
     assert heard.count(1) == 4
 
 
+def test_the_first_look_has_no_more_iterations_than_the_second() -> None:
+    """Few are few for both."""
+    ner = Recognizer("chain", algorithm="adagrad", annotators=["elsewhere"]).fit(documents(40, 1))
+    (first,) = ner.annotators_[0].recognizers
+    assert len(first.history_) <= len(ner.history_)
+
+
+class Next(Parser):
+    """Hangs every word on the next one, and counts."""
+
+    identity = "next"
+
+    def __init__(self):
+        self.seen = 0
+
+    def parse(self, sentences):
+        self.seen += len(sentences)
+        return [
+            {"head": [str((i + 2) % (len(s) + 1)) for i in range(len(s))], "deprel": ["x"] * len(s)} for s in sentences
+        ]
+
+
+def test_both_looks_see_trees(tmp_path) -> None:
+    """Made once, and also by a recogniser that was loaded."""
+    train = documents(30, 1)
+    parser = Next()
+    ner = Recognizer(
+        "chain", features=["word", "head(word)"], parser=parser, annotators=["elsewhere"], max_iter=20
+    ).fit(train)
+    assert parser.seen == sum(len(doc.sentences) for doc in train)
+    ner.save(tmp_path / "m.loom")
+    again = Recognizer.load(tmp_path / "m.loom", parser=Next(), threads=1)
+    assert again.predict(train) == ner.predict(train)
+    assert again.annotators_[0].recognizers[0].threads == 1
+
+
+def test_an_interrupted_first_look_keeps_nothing() -> None:
+    """There is no model yet."""
+
+    def stop(record):
+        raise KeyboardInterrupt
+
+    ner = Recognizer("chain", annotators=["elsewhere"])
+    with pytest.raises(KeyboardInterrupt, match="during the first look"):
+        ner.fit(documents(20, 1), listener=stop)
+    assert not hasattr(ner, "training_")
+
+
 def test_errors() -> None:
     """It learns with a recogniser of mentions, and nothing without one."""
     with pytest.raises(ParameterError, match="trained with this annotator"):
         Elsewhere().annotate([Sentence(["a"])])
     with pytest.raises(ParameterError, match="after training"):
         Elsewhere().state()
-    tagged = [Sentence(["a", "b"], columns={"pos": ["X", "Y"]})] * 4
+    tagged = [Document([Sentence(["a", "b"], columns={"pos": ["X", "Y"]})] * 2)] * 4
     with pytest.raises(ParameterError, match="with a target finds none"):
         Recognizer(target="pos", annotators=["elsewhere"]).fit(tagged)
     with pytest.raises(ParameterError, match="folds"):
         Elsewhere(folds=1)
+    with pytest.raises(ParameterError, match="no training document has two; give documents"):
+        Recognizer("chain", annotators=["elsewhere"]).fit([s for doc in documents(20, 1) for s in doc.sentences])
+    plain, named = Sentence(["a"]), Sentence(["b"], [Mention("P", ((0, 1),))])
+    with pytest.raises(ParameterError, match="too few for a first look"):
+        Recognizer("chain", annotators=["elsewhere"]).fit([Document([plain, named]), Document([plain, plain])])
+    with pytest.raises(ParameterError, match="annotators are a list"):
+        Recognizer("chain", annotators="elsewhere").fit(documents(20, 1))
     assert isinstance(annotator("elsewhere"), Elsewhere)

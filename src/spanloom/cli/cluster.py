@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from spanloom.cli.outputs import check_output
+
 
 def cluster(
     text: Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8, one sentence a line, words between spaces.")],
@@ -27,6 +29,7 @@ def cluster(
     from spanloom.errors import CorpusError
     from spanloom.features.brown import train_clusters
 
+    check_output(output)
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("[bold]clustering[/bold]"),

@@ -58,6 +58,7 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
     if learning(type(ner.model_), ner.base, ner.algorithm)[1]:
         taken |= {"l1", "l2"}
     settings = {name: value for name, value in ner.get_params().items() if name in taken}
+    training = {name: value for name, value in ner.training_.items() if name != "penalty_curve"}
     return {
         "model": ner.model_.name,
         "holds": ner.model_.holds,
@@ -69,8 +70,10 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
         "weights": sum(c.weights.size for _, c in columns)
         + sum(w.globals.size for part in ner.parts_ for w in part.weights_),
         "bytes": path.stat().st_size,
+        "annotators": [one.kind for one in ner.annotators_],
+        "mention_penalty": ner.mention_penalty_,
         "settings": settings,
-        "training": ner.training_,
+        "training": training,
     }
 
 
@@ -101,8 +104,10 @@ def _columns(ner: Recognizer) -> Iterator[tuple[int, WeightColumn]]:
         if isinstance(part.model_, Standalone):
             yield from ((number, column) for column in part.model_.weight_columns())
         for component, weights in zip(part.model_.components, part.weights_, strict=True):
+            several = len(part.model_.components) > 1  # whose columns may have the same names
+            prefix = f"{'/'.join(sorted(component.types))}: " if several else ""
             for k, name in enumerate(component.columns):
-                yield number, WeightColumn(name, weights.features[:, k], part.extractor_.name)
+                yield number, WeightColumn(prefix + name, weights.features[:, k], part.extractor_.name)
 
 
 def _readable(value: Any) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from spanloom.errors import ParameterError
+
+_COMMA = re.compile(r",(?![^{]*\}|[^\[]*\])")
+"""A comma outside brackets."""
 
 
 def parse_value(text: str) -> Any:
@@ -40,8 +44,10 @@ def parse_grid(pairs: list[str]) -> dict[str, list[Any]]:
     --------
     >>> parse_grid(["l2=0.1,1", "scheme=IOB2,IOBES"])
     {'l2': [0.1, 1], 'scheme': ['IOB2', 'IOBES']}
+    >>> parse_grid(['mention_penalty={"DNA": 1, "RNA": 0},2'])
+    {'mention_penalty': [{'DNA': 1, 'RNA': 0}, 2]}
     """
-    return {name: [parse_value(value) for value in values.split(",")] for name, values in map(_split, pairs)}
+    return {name: [parse_value(value) for value in _COMMA.split(values)] for name, values in map(_split, pairs)}
 
 
 def _split(pair: str) -> tuple[str, str]:

@@ -46,8 +46,9 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="REF",
-            help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks (of chunk) or phrases "
-            "(of pos); may be repeated.",
+            help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks (of chunk), phrases (of "
+            "pos), induced (a lexicon of the training mentions) or elsewhere (what was found elsewhere in the document "
+            "at a first look); may be repeated.",
         ),
     ] = None,
     base: Annotated[
@@ -234,10 +235,12 @@ def train(
 def _offer(ner: Recognizer) -> None:
     """After an interruption: keep what there is, if the user wants it and there is something."""
     if not hasattr(ner, "training_"):
-        print("spanloom: interrupted before the first iteration was done; no model was written", file=sys.stderr)
+        print("spanloom: interrupted before there was a model to keep; none was written", file=sys.stderr)
         raise typer.Exit(130)
     done = len(ner.history_)
     print(f"spanloom: interrupted after {done} iterations", file=sys.stderr)
+    if ner.training_["untrained"]:
+        print(f"spanloom: nothing was learned yet of {', '.join(ner.training_['untrained'])}", file=sys.stderr)
     if sys.stdin.isatty() and not typer.confirm("Keep the best model so far?", default=True, err=True):
         raise typer.Exit(130)
 
@@ -256,16 +259,23 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         best = max(r.dev_f1 or 0.0 for r in ner.history_)
         console.print(f"dev F1 {100 * ner.history_[-1].dev_f1:.2f} at the end, {100 * best:.2f} at best")
     if ner.penalty_curve_ is not None:
-        score = ner.penalty_curve_.at(ner.penalty_curve_.best)
+        score = ner.penalty_curve_.at(ner.penalty_curve_.chosen or 0.0)
         console.print(
-            f"mention penalty {ner.penalty_curve_.best:g} for all labels gives dev F1 {100 * score.f1:.2f} "
+            f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives dev F1 {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
         )
+        if ner.mention_penalty == "auto-by-label":
+            chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
+            console.print(f"mention penalties in use: {chosen}", markup=False)
     ceiling = t["dev_ceiling"]
     if ceiling is not None and ceiling < 1:
         console.print(f"[yellow]of the development mentions, the model can find at most {100 * ceiling:.1f} %[/yellow]")
-    if t["lost"]:
+    if ner.ceiling_ < 1:
+        what = []
+        if t["lost"]:
+            what.append(f"{t['lost']:,} mentions were left out, which the model cannot hold")
+        if t["misread"]:
+            what.append(f"{t['misread']:,} would be read as others")
         console.print(
-            f"[yellow]{t['lost']:,} mentions were left out, which the model cannot hold: "
-            f"its recall on such data is at most {100 * ner.ceiling_:.1f} %[/yellow]"
+            f"[yellow]{', '.join(what)}: its recall on such data is at most {100 * ner.ceiling_:.1f} %[/yellow]"
         )

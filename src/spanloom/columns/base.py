@@ -39,6 +39,8 @@ class Annotator(ABC):
         The columns that it makes.
     templates
         Features over them that a recogniser adds to its own, if the annotator is no use without.
+    looks
+        Whether it has a recogniser that looks at trees, which are made before then.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Annotator(ABC):
     kind: ClassVar[str]
     provides: tuple[str, ...]
     templates: tuple[str, ...] = ()
+    looks: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -67,6 +70,11 @@ class Annotator(ABC):
                 "not tell them apart: choose another kind"
             )
         KINDS[cls.kind] = cls
+
+    @property
+    def recognizers(self) -> tuple[Recognizer, ...]:
+        """Those that it asks: they get the parser and the threads of the recogniser that uses the annotator."""
+        return ()
 
     @abstractmethod
     def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
@@ -107,13 +115,14 @@ class Fitting:
     sizes
         How many sentences each training document has.
     recognizer
-        Makes one like it that has learned nothing yet, with the features so far and without annotators.
+        Makes one like it that has learned nothing yet, with the features so far and without annotators; it makes at
+        most the given number of iterations.
     listener
         Hears of every iteration.
     """
 
     sizes: Sequence[int]
-    recognizer: Callable[[], Recognizer]
+    recognizer: Callable[[int], Recognizer]
     listener: Listener | None = None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from spanloom.columns.base import Annotator, Arrays, Fitting, documents
-from spanloom.corpus import Mention, Sentence
+from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.blocks import blocks, without
 from spanloom.errors import ParameterError
 from spanloom.parameters import check_count
@@ -34,19 +34,20 @@ class Elsewhere(Annotator):
     which mentions started, ended or went on between the word before and this one. Values stand between bars, for
     ``values(…)``.
 
-    The first recogniser has the settings of the one that uses it, with fewer iterations. It looks at training sentences
-    by cross-fitting, so that they are read as badly as new ones.
+    The first recogniser has the settings of the one that uses it, with fewer iterations if those are many. It looks at
+    training documents by cross-fitting, so that they are read as badly as new ones.
 
     Parameters
     ----------
     folds
-        How many blocks the training data are cut into.
+        How many blocks of documents the training data are cut into.
     iterations
         Of the first recogniser, at most.
     """
 
     kind = "elsewhere"
     provides = (WORD, PAIR)
+    looks = True
     templates = (f"values({WORD})[-1..0]", f"values({PAIR})[-1..1]")
 
     def __init__(self, folds: int = 2, iterations: int = 50) -> None:
@@ -58,27 +59,48 @@ class Elsewhere(Annotator):
     def fit(self, sentences: Sequence[Sentence], fitting: Fitting | None = None) -> tuple[Annotator, list[Sentence]]:
         if fitting is None:
             raise ParameterError(_ALONE)
-        looked: list[Sentence] = []
-        for block in blocks(len(sentences), self.folds):
-            first = self._learn(without(sentences, block), fitting)
-            looked += first.predict(sentences[block.start : block.stop])
+        groups = _grouped(sentences, fitting.sizes)
+        if all(len(doc.sentences) < 2 for doc in groups):
+            raise ParameterError(
+                f"{self.kind!r} looks at the other sentences of a document, and no training document has two; give "
+                "documents instead of sentences, or leave it out"
+            )
+        if len(groups) < self.folds:  # a corpus without documents counts as one
+            groups = [Document([sentence]) for sentence in sentences]
+        looked: list[list[Mention]] = []
+        for block in blocks(len(groups), self.folds):
+            first = self._learn(without(groups, block), fitting)
+            looked += _look_at(first, groups[block.start : block.stop])
         made = Elsewhere(self.folds, self.iterations)
-        made.first = self._learn(sentences, fitting)
-        return made, _with_columns(sentences, [s.mentions for s in looked], fitting.sizes)
+        made.first = self._learn(_grouped(sentences, fitting.sizes), fitting)
+        return made, _with_columns(sentences, looked, fitting.sizes)
 
-    def _learn(self, sentences: Sequence[Sentence], fitting: Fitting) -> Recognizer:
-        first = fitting.recognizer()
+    def _learn(self, docs: Sequence[Document], fitting: Fitting) -> Recognizer:
+        first = fitting.recognizer(self.iterations)
         if first.target is not None:
             raise ParameterError(
                 f"{self.kind!r} tells of mentions found elsewhere, and a recogniser with a target finds none"
             )
-        first.max_iter = min(self.iterations, first.max_iter or self.iterations)
-        return first.fit(sentences, listener=fitting.listener)
+        if not any(doc.mentions for doc in docs):
+            raise ParameterError(
+                f"{self.kind!r} cuts the training data into {self.folds} parts, and without one of them there is no "
+                "mention left to learn from; there are too few for a first look"
+            )
+        try:
+            return first.fit(docs, listener=fitting.listener)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("interrupted during the first look at the training data; nothing is kept") from None
+
+    @property
+    def recognizers(self) -> tuple[Recognizer, ...]:
+        return () if self.first is None else (self.first,)
 
     def annotate(self, sentences: Sequence[Sentence], sizes: Sequence[int] | None = None) -> list[Sentence]:
         if self.first is None:
             raise ParameterError(_ALONE)
-        return _with_columns(sentences, [s.mentions for s in self.first.predict(sentences)], sizes)
+        if all(name in sentence.columns for sentence in sentences for name in self.provides):
+            return list(sentences)
+        return _with_columns(sentences, _look_at(self.first, _grouped(sentences, sizes)), sizes)
 
     def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
         return [{name: s.columns[name] for name in self.provides} for s in self.annotate(sentences)]
@@ -118,13 +140,20 @@ class _Seen:
         often = "" if times == 1 else "+"
         less: Mapping[str, int] = own.places.get(key, {})
         shares = {place: (n - less.get(place, 0)) / times for place, n in self.places.get(key, {}).items()}
-        return "|".join(
-            [f"known{often}", *(f"{place}={_how(shares[place])}{often}" for place in shares if shares[place])]
-        )
+        parts = [f"{place}={_how(shares[place])}{often}" for place in sorted(shares) if shares[place]]
+        return "|".join([f"known{often}", *parts])
 
 
 def _how(share: float) -> str:
     return "seldom" if share < 0.34 else "half" if share < 0.67 else "mostly" if share < 1 else "always"
+
+
+def _grouped(sentences: Sequence[Sentence], sizes: Sequence[int] | None) -> list[Document]:
+    return [Document([sentences[i] for i in document]) for document in documents(len(sentences), sizes)]
+
+
+def _look_at(first: Recognizer, docs: Sequence[Document]) -> list[list[Mention]]:
+    return [sentence.mentions for doc in first.predict(docs) for sentence in doc.sentences]
 
 
 def _with_columns(
@@ -140,7 +169,7 @@ def _with_columns(
         for i, own in zip(document, seen, strict=True):
             words, pairs = _keys(sentences[i])
             made = {WORD: [everything.beside(own, k) for k in words], PAIR: [everything.beside(own, k) for k in pairs]}
-            done.append(sentences[i].with_columns(made))
+            done.append(sentences[i].with_columns({n: made[n] for n in made if n not in sentences[i].columns}))
     return done
 
 
@@ -149,16 +178,16 @@ def _look(sentence: Sentence, mentions: Sequence[Mention]) -> _Seen:
     at: list[set[str]] = [set() for _ in range(len(sentence))]
     gap: list[set[str]] = [set() for _ in range(len(sentence) + 1)]  # the one before the token
     for mention in mentions:
-        label = mention.label
-        at[mention.start].add(f"{label}-first")
-        at[mention.end - 1].add(f"{label}-last")
-        gap[mention.start].add(f"{label}-starts")
-        gap[mention.end].add(f"{label}-ends")
+        label = mention.label.replace("|", "¦")  # bars part the values of a column
+        at[mention.start].add(f"first:{label}")
+        at[mention.end - 1].add(f"last:{label}")
+        gap[mention.start].add(f"start:{label}")
+        gap[mention.end].add(f"end:{label}")
         for start, end in mention.parts:
             for t in range(start, end):
-                at[t].add(label)
+                at[t].add(f"in:{label}")
             for t in range(start + 1, end):
-                gap[t].add(f"{label}-goes-on")
+                gap[t].add(f"on:{label}")
     seen = _Seen()
     words, pairs = _keys(sentence)
     for key, places in (*zip(words, at, strict=True), *zip(pairs, gap, strict=False)):

@@ -38,6 +38,10 @@ class ModelColumns(Annotator):
             )
         self.provides = (self.recognizer.target,)
 
+    @property
+    def recognizers(self) -> tuple[Recognizer, ...]:
+        return (self.recognizer,)
+
     def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
         name = self.provides[0]
         return [{name: s.columns[name]} for s in self.recognizer.predict(sentences)]

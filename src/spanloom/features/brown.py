@@ -45,7 +45,7 @@ class Clusters:
         """Write the usual ``paths`` file: bits, word and count, separated by tabs; by cluster, then by count."""
         with whole_file(path) as out:
             for word in sorted(self.paths, key=lambda w: (self.paths[w], -self.counts[w], w)):
-                out.write(f"{self.paths[word]}\t{word}\t{self.counts[word]}\n")
+                out.write(f"{self.paths[word] or '0'}\t{word}\t{self.counts[word]}\n")
 
 
 def train_clusters(

@@ -77,6 +77,19 @@ class ChainComponent(Component):
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 
 
+def merged(mentions: Sequence[Mention]) -> list[Mention]:
+    """Return mentions that follow one of their own label at once: without marks of borders they are read as one.
+
+    Examples
+    --------
+    >>> merged([Mention("a", ((0, 1),)), Mention("a", ((1, 3),)), Mention("b", ((3, 4),))])
+    [Mention(label='a', parts=((0, 1),)), Mention(label='a', parts=((1, 3),))]
+    """
+    starts = {(m.label, m.start) for m in mentions}
+    ends = {(m.label, m.end) for m in mentions}
+    return [m for m in mentions if (m.label, m.end) in starts or (m.label, m.start) in ends]
+
+
 class Chain(Model):
     """One chain over the labels of all types.
 
@@ -100,6 +113,9 @@ class Chain(Model):
             self.holds = "mentions that do not overlap, and broken ones that BIOHD can tell apart"
         self.scheme = BIOHD if self.representations is None else self.representations.main
         self.constrained = constrained
+
+    def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
+        return merged(mentions) if self.scheme == "IO" else []
 
     def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
         if self.representations is None:

@@ -13,7 +13,7 @@ from typing import Any
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import SCHEMES
 from spanloom.errors import ModelFileError, ParameterError
-from spanloom.models.chain import ChainComponent
+from spanloom.models.chain import ChainComponent, merged
 from spanloom.models.per_type import PerType
 from spanloom.schemes import Representations, Segments, first_misfit, flatten
 
@@ -58,7 +58,7 @@ class Chains(PerType):
         return sorted(kept), sorted(lost)
 
     def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
-        return []
+        return merged(mentions) if self.scheme == "IO" else []
 
     def header(self) -> dict[str, Any]:
         return {**super().header(), "scheme": self.scheme, "constrained": self.constrained}

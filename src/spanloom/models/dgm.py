@@ -3,7 +3,8 @@
 The score is that of ``models.semimarkov``. A segment is a candidate if it is a *valid span* of the sentence's tree: one
 word, or the words under a chain of arcs where no arc covers another (``spanloom.corpus.valid_spans``); for ``dgm-s``,
 one word or one arc. On average over all trees there are fewer than e·n of them, however long mentions may be: the
-features of segments at a cost that grows with n as that of a chain does. Holds contiguous mentions that do not overlap and are valid spans.
+features of segments at a cost that grows with n as that of a chain does. Holds contiguous mentions that do not overlap
+and are valid spans.
 
 Trees are read from the column ``head``; see ``spanloom.parsers`` for text without trees.
 """

@@ -20,7 +20,6 @@ from typing import Any
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.errors import ParameterError
 from spanloom.evaluation import Score, micro
-from spanloom.features import FeatureSet
 from spanloom.files import whole_file
 from spanloom.recognizer import Recognizer
 
@@ -84,6 +83,13 @@ def run_jobs(
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if processes is not None and processes < 1:
         raise ParameterError(f"processes must be at least 1, got {processes}")
+    for job in jobs:
+        for settings in (job.settings, *job.decoding):
+            if isinstance(settings.get("mention_penalty"), str):
+                raise ParameterError(
+                    f"mention_penalty={settings['mention_penalty']!r} is chosen on development data when a model is "
+                    "trained (spanloom train --dev REF --mention-penalty auto); here, give numbers to try"
+                )
     processes = min(processes or cores, max(1, len(jobs)))
     make = make or make_recognizer
     threads = max(1, cores // processes)
@@ -108,13 +114,8 @@ def make_recognizer(settings: Settings) -> Recognizer:
     settings = dict(settings)
     count = settings.pop("min_count", None)
     if count is not None:
-        features = settings.get("features", "default")
-        if isinstance(features, str):
-            path = Path(features)
-            features = FeatureSet.from_toml(path) if path.suffix == ".toml" else FeatureSet.named(features)
-        elif not isinstance(features, FeatureSet):
-            features = FeatureSet(list(features))
-        settings["features"] = replace(features, min_count=count)
+        given = {name: settings.pop(name) for name in ("features", "clusters") if name in settings}
+        settings["features"] = replace(Recognizer(**given).feature_set(), min_count=count)
     return Recognizer().set_params(**settings)
 
 
