@@ -115,20 +115,17 @@ def runs() -> Iterator[Run]:
     for dep in (False, True):
         settings = {"corpus": "gum", "trees": "gold", "model": "dgm", "features": "jie-semi" + "+dep" * dep, "l2": 0.5}
         yield Run(f"gum, gold trees{', dependency features' * dep}{LONG}: dgm", settings | {"longest": 40})
-    for trees, model, features, longest in (
-        ("gold", "edge", "jie-chain", None),
-        ("gold", "edge", "jie-chain+dep", None),
-        ("gold", "dgm-nested", "jie-semi", 12),
-        ("gold", "spans", "jie-semi", 12),
-        ("gold", "dgm-nested", "jie-semi+dep", 12),
-        ("gold", "spans", "jie-semi+dep", 12),
-        ("predicted", "dgm-nested", "jie-semi+dep", 12),
-        ("predicted", "spans", "jie-semi+dep", 12),
+    for model, features, longest in (
+        ("edge", "jie-chain", None),
+        ("edge", "jie-chain+dep", None),
+        ("dgm-nested", "jie-semi", 12),
+        ("spans", "jie-semi", 12),
+        ("dgm-nested", "jie-semi+dep", 12),
+        ("spans", "jie-semi+dep", 12),
     ):
         dep_name = ", dependency features" * features.endswith("+dep")
-        settings = {"corpus": "gum nested", "trees": trees, "model": model, "features": features, "longest": longest}
-        settings |= {"l2": 0.5} | (PARSING if trees == "predicted" else {})
-        yield Run(f"gum nested, {trees} trees{dep_name}: {model}", settings)
+        settings = {"corpus": "gum nested", "trees": "gold", "model": model, "features": features}
+        yield Run(f"gum nested, gold trees{dep_name}: {model}", settings | {"longest": longest, "l2": 0.5})
     for corpus in ("uner", "gum"):
         yield Run(f"{corpus}: parsers", {"corpus": corpus, "task": "parsers", "trees": "predicted", **PARSING})
         yield Run(f"{corpus}, gold trees: valid spans by length, L = n", {"corpus": corpus, "task": "lengths"})
