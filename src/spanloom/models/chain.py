@@ -82,8 +82,8 @@ def merged(mentions: Sequence[Mention]) -> list[Mention]:
 
     Examples
     --------
-    >>> merged([Mention("a", ((0, 1),)), Mention("a", ((1, 3),)), Mention("b", ((3, 4),))])
-    [Mention(label='a', parts=((0, 1),)), Mention(label='a', parts=((1, 3),))]
+    >>> [m.parts for m in merged([Mention("a", ((0, 1),)), Mention("a", ((1, 3),)), Mention("b", ((3, 4),))])]
+    [((0, 1),), ((1, 3),)]
     """
     starts = {(m.label, m.start) for m in mentions}
     ends = {(m.label, m.end) for m in mentions}
