@@ -55,6 +55,7 @@ def test_auto_chooses_the_best_of_the_sweep_and_keeps_it(corpus, tmp_path):
     ner.set_mention_penalty(curve.best).save(tmp_path / "m.loom")
     loaded = Recognizer.load(tmp_path / "m.loom", threads=1)
     assert loaded.mention_penalty_ == ner.mention_penalty_
+    assert loaded.penalty_curve_ == curve
     assert [s.mentions for s in loaded.predict(dev)] == [s.mentions for s in ner.predict(dev)]
 
 

@@ -547,6 +547,7 @@ class Recognizer:
             training = dict(header["training"])
             needs_tokenizer = bool(header["own_tokenizer"])
             mention_penalty = {str(k): float(v) for k, v in header.get("mention_penalty", {}).items()}
+            curve = Curve.from_json(training["penalty_curve"]) if "penalty_curve" in training else None
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ModelFileError(f"the model file is incomplete or damaged: {error!r}") from None
         ner = cls(
@@ -564,6 +565,7 @@ class Recognizer:
         except ValueError as error:
             raise ModelFileError(f"the mention penalty does not fit the model: {error}") from None
         ner._needs_tokenizer = needs_tokenizer
+        ner.penalty_curve_ = curve
         return ner
 
     # scikit-learn's manners

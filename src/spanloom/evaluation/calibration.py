@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,14 @@ class Curve:
         """Return a plain dict."""
         points = [{self.name: v, **s.to_json()} for v, s in zip(self.values, self.scores, strict=True)]
         return {"name": self.name, "chosen": self.chosen, "best": self.best, "points": points}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Curve:
+        """Undo ``to_json``."""
+        name, points = data["name"], data["points"]
+        counts = ("gold", "predicted", "found", "correct")
+        scores = [Score(*(point[count] for count in counts)) for point in points]
+        return cls(name, [point[name] for point in points], scores, data["chosen"])
 
 
 @dataclass(frozen=True, slots=True)
