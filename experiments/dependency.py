@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import multiprocessing
 import resource
 import time
@@ -30,7 +31,7 @@ LONGEST = 8
 """L in the paper."""
 
 LONG = ", L = 40"
-"""Of lines that show what the paper's L costs where mentions are long; for all segments it would be too many."""
+"""Of lines that show what the paper's L costs where mentions are long."""
 
 SPLITS = ("train", "dev", "test")
 
@@ -112,9 +113,9 @@ def runs() -> Iterator[Run]:
                     settings |= PARSING
                 paper = {"f1": PAPER[trees, dep][place], **({"edges": EDGES[model]} if model in EDGES else {})}
                 yield Run(name, settings, paper)
-    for dep in (False, True):
-        settings = {"corpus": "gum", "trees": "gold", "model": "dgm", "features": "jie-semi" + "+dep" * dep, "l2": 0.5}
-        yield Run(f"gum, gold trees{', dependency features' * dep}{LONG}: dgm", settings | {"longest": 40})
+    for dep, model in itertools.product((False, True), ("semimarkov", "dgm")):
+        settings = {"corpus": "gum", "trees": "gold", "model": model, "features": "jie-semi" + "+dep" * dep, "l2": 0.5}
+        yield Run(f"gum, gold trees{', dependency features' * dep}{LONG}: {model}", settings | {"longest": 40})
     for model, features, longest in (
         ("edge", "jie-chain", None),
         ("edge", "jie-chain+dep", None),
@@ -271,7 +272,8 @@ def _comparisons(results: dict[str, Result]) -> Iterator[str]:
     for name, result in results.items():
         condition, _, model = name.rpartition(": ")
         for other in AGAINST.get(model, ()):
-            base = results.get(f"{condition.removesuffix(LONG)}: {other}")
+            other_condition = condition.removesuffix(LONG) if other == "chain" else condition
+            base = results.get(f"{other_condition}: {other}")
             if base is None or "unit_counts" not in result:
                 continue
             test = bootstrap(unpack(result["unit_counts"]), unpack(base["unit_counts"]))
