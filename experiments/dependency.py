@@ -330,12 +330,13 @@ def _draw_times(results: dict[str, Result], folder: Path) -> None:
     conditions = [c for c in conditions if all(f"{c}: {model}" in results for model in FEATURES)]
     if not conditions:
         return
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    figure = Figure(figsize=(9, 4), layout="constrained")
     axes = figure.add_subplot()
     for k, model in enumerate(FEATURES):
         heights = [results[f"{c}: {model}"]["ms_per_iteration"] for c in conditions]
         axes.bar(np.arange(len(conditions)) + 0.2 * k, heights, 0.2, label=model)
-    axes.set_xticks(np.arange(len(conditions)) + 0.3, [c.replace(", ", ",\n") for c in conditions], fontsize="small")
+    names = [c.replace(", dependency features", "\n+ dep").replace(", ", "\n") for c in conditions]
+    axes.set_xticks(np.arange(len(conditions)) + 0.3, names, fontsize="small")
     axes.set_ylabel("ms per training iteration, one core")
     axes.legend(frameon=False)
     figure.savefig(folder / "dependency-times.png", dpi=150)
