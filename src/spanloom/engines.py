@@ -241,7 +241,7 @@ class ComponentEngine(Engine):
             penalty.by_label(wanted, sorted(self.labels))
 
     def set_penalty(self, chosen: penalty.Penalty) -> None:
-        untrained = self.untrained  # would start a mention at every word
+        untrained = self.untrained if chosen else ()  # would start a mention at every word
         used = {label: value for label, value in chosen.items() if label not in untrained}
         penalty.apply_penalty(self.model.components, self.decoder, used)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import os
 import platform
 import sys
@@ -21,6 +20,7 @@ import spanloom
 from spanloom import penalty
 from spanloom.columns import Annotator, Fitting, annotator, restore, with_asked_columns
 from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.corpus.blocks import documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.engines import Data, Engine, Plan, Stored, below, engine_of
 from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
@@ -427,8 +427,7 @@ class Recognizer:
             sentences, sizes = _sentences(units), _sizes(units)
             found = self._tag(sentences, sizes)
             if self.repairs:
-                ends = list(itertools.accumulate(sizes, initial=0))
-                parts = [slice(*ends[i : i + 2]) for i in range(len(sizes))]
+                parts = [slice(place.start, place.stop) for place in documents(len(sentences), sizes)]
                 found = [done for part in parts for done in repair(sentences[part], found[part], self.repairs)]
             tagged = map(self._result, sentences, found)
             for unit in units:
@@ -779,7 +778,7 @@ class Recognizer:
         """The sentences of documents of these sizes with the columns of annotators, and with trees."""
         for one in annotators:
             for asked in one.recognizers:
-                asked.parser, asked.threads = self.parser, self.threads
+                asked.threads = self.threads
             if one.looks:
                 sentences = self._with_trees(sentences)
             sentences = one.annotate(sentences, sizes)

@@ -200,3 +200,20 @@ def test_errors() -> None:
     with pytest.raises(ParameterError, match="annotators are a list"):
         Recognizer("chain", annotators="elsewhere").fit(documents(20, 1))
     assert isinstance(annotator("elsewhere"), Elsewhere)
+
+
+class Tagging(Next):
+    """A parser that needs parts of speech."""
+
+    def parse(self, sentences):
+        assert all("pos" in s.columns for s in sentences)
+        return super().parse(sentences)
+
+
+def test_a_tagger_does_not_parse_what_it_tags(tmp_path) -> None:
+    """Parts of speech are made before trees, which may need them."""
+    tagged = [Sentence(s.tokens, columns={"pos": ["X"] * len(s)}) for doc in documents(10, 1) for s in doc.sentences]
+    Recognizer(target="pos", max_iter=3).fit(tagged).save(tmp_path / "pos.loom")
+    settings = {"features": ["word", "head(word)"], "parser": Tagging(), "annotators": [str(tmp_path / "pos.loom")]}
+    ner = Recognizer("chain", max_iter=3, **settings).fit(documents(10, 1))
+    assert ner.predict(documents(3, 2))

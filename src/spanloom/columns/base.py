@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,9 +11,9 @@ import numpy.typing as npt
 
 from spanloom.corpus import Sentence
 from spanloom.errors import ParameterError
-from spanloom.learning import Listener
 
 if TYPE_CHECKING:
+    from spanloom.learning import Listener
     from spanloom.recognizer import Recognizer
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -73,7 +72,7 @@ class Annotator(ABC):
 
     @property
     def recognizers(self) -> tuple[Recognizer, ...]:
-        """Those that it asks: they get the parser and the threads of the recogniser that uses the annotator."""
+        """Those that it asks: they work with as many threads as the recogniser that uses the annotator."""
         return ()
 
     @abstractmethod
@@ -124,18 +123,6 @@ class Fitting:
     sizes: Sequence[int]
     recognizer: Callable[[int], Recognizer]
     listener: Listener | None = None
-
-
-def documents(sentences: int, sizes: Sequence[int] | None) -> Iterator[range]:
-    """Return the sentences of each document by their numbers.
-
-    Examples
-    --------
-    >>> list(documents(3, [1, 2]))
-    [range(0, 1), range(1, 3)]
-    """
-    ends = itertools.accumulate([1] * sentences if sizes is None else sizes, initial=0)
-    return (range(a, b) for a, b in itertools.pairwise(ends))
 
 
 def _place(kind: type[Annotator]) -> str:

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from spanloom.corpus import Sentence
 from spanloom.corpus.abbreviations import find_abbreviations
+from spanloom.corpus.blocks import documents
 from spanloom.corpus.mention import Part
 from spanloom.errors import CorpusError
 
@@ -75,8 +76,8 @@ def with_document_columns(sentences: Sequence[Sentence], sizes: Sequence[int], n
     if not asked:
         return list(sentences)
     done: list[Sentence] = []
-    for size in sizes:
-        document = sentences[len(done) : len(done) + size]
+    for place in documents(len(sentences), sizes):
+        document = sentences[place.start : place.stop]
         lacking = [name for name in asked if any(name not in s.columns for s in document)]
         made = {name: _MAKERS[name](document) for name in lacking}
         for i, sentence in enumerate(document):

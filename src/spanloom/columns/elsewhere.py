@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from spanloom.columns.base import Annotator, Arrays, Fitting, documents
+from spanloom.columns.base import Annotator, Arrays, Fitting
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.corpus.blocks import blocks, without
+from spanloom.corpus.blocks import blocks, documents, without
 from spanloom.errors import ParameterError
 from spanloom.parameters import check_count
 

@@ -1,9 +1,9 @@
-"""Parts of a corpus that are looked at by what was learned from the other parts."""
+"""Parts of a corpus: its documents, and blocks that are looked at by what was learned from the others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -30,3 +30,15 @@ def without(items: Sequence[Item], block: range) -> list[Item]:
     ['a', 'b', 'e']
     """
     return [*items[: block.start], *items[block.stop :]]
+
+
+def documents(sentences: int, sizes: Sequence[int] | None) -> Iterator[range]:
+    """Return the sentences of each document by their numbers.
+
+    Examples
+    --------
+    >>> list(documents(3, [1, 2]))
+    [range(0, 1), range(1, 3)]
+    """
+    ends = accumulate([1] * sentences if sizes is None else sizes, initial=0)
+    return (range(a, b) for a, b in pairwise(ends))
