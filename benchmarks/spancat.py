@@ -1,10 +1,18 @@
 """EDGE against spaCy's ``spancat`` on the same sentences: F1, training time, words per second, size of the model.
 
-    python benchmarks/spancat.py --data ../shared/data [--corpus genia|gum] [--steps 4000] [--quick]
+    python benchmarks/spancat.py --data ../shared/data [--corpus genia|gum] [--steps 4000] [--longest 10]
+                                 [--clusters PATHS] [--only spanloom|spacy] [--quick]
 
-spaCy is trained with its own default configuration for efficiency on the processor (a CNN over hashed words, spans as
-n-grams up to the length given here), spanloom with ``edge``, the default features and a mention penalty from the
-development data. Training and tagging are processor time. The table goes to ``benchmarks/results/spancat-CORPUS.md``.
+spaCy is trained by ``spacy train`` with the configuration that ``spacy init config --optimize efficiency`` writes for a
+processor (a CNN over hashed words, batches by words, the best model on the development part). Two settings are ours:
+spans are n-grams up to ``--longest`` words (3 by default in spaCy, too short for these corpora), and training ends
+after ``--steps`` at the latest. spanloom trains ``edge`` on the words alone, as spaCy sees them, for each L2 of a few,
+and takes the one that is best on the development part, where it chooses the mention penalty too; with ``--clusters`` (a
+``paths`` file of ``spanloom cluster``) it does so once more with the corpus's parts of speech and the rich features.
+Training and tagging are processor time, on one thread, with all that is chosen on the development part counted in.
+
+Each system's line is kept in ``benchmarks/results/spancat-CORPUS.json`` when it is there, and the table is written from
+them to ``benchmarks/results/spancat-CORPUS.md``.
 """
 
 from __future__ import annotations
@@ -12,9 +20,10 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +34,18 @@ from spanloom.evaluation import micro
 HERE = Path(__file__).resolve().parent
 REFS = {"genia": "genia:{data}/genia?classes=5&split={split}", "gum": "gum:{data}/gum?split={split}"}
 KEY = "sc"
+PENALTIES = (1.0, 4.0, 16.0)
+RICH_PENALTIES = (8.0, 32.0)
+Parts = dict[str, list[Sentence]]
 
 
-def load(corpus: str, split: str, data: Path, quick: bool) -> list[Sentence]:
-    """Return the sentences of a part."""
-    found = [s for doc in read(REFS[corpus].format(data=data, split=split)) for s in doc.sentences]
-    return found[:200] if quick else found
+def load(corpus: str, data: Path, quick: bool) -> Parts:
+    """Return the sentences of the three parts."""
+    parts = {}
+    for split in ("train", "dev", "test"):
+        found = [s for doc in read(REFS[corpus].format(data=data, split=split)) for s in doc.sentences if len(s)]
+        parts[split] = found[:200] if quick else found
+    return parts
 
 
 def size_of(path: Path) -> float:
@@ -39,64 +54,82 @@ def size_of(path: Path) -> float:
     return sum(p.stat().st_size for p in files) / 1e6
 
 
-def run_spanloom(train: list[Sentence], dev: list[Sentence], test: list[Sentence], quick: bool) -> dict[str, Any]:
-    """Train and measure spanloom."""
-    ner = Recognizer("edge", l2=1.0, max_iter=5 if quick else 100, tol=1e-3, mention_penalty="auto", overlap="longest")
+def words_only(sentences: list[Sentence]) -> list[Sentence]:
+    """Return the sentences without the columns of the corpus."""
+    return [Sentence(s.tokens, mentions=s.mentions) for s in sentences]
+
+
+def run_spanloom(name: str, parts: Parts, penalties: Sequence[float], quick: bool, **settings: Any) -> dict[str, Any]:
+    """Train once for each L2 and measure the one that is best on the development part."""
+    best: tuple[float, float, Recognizer] | None = None
     start = time.process_time()
-    ner.fit(train, dev=dev)
+    for l2 in penalties:
+        ner = Recognizer(
+            "edge", l2=l2, max_iter=5 if quick else 100, tol=1e-3, overlap="longest", threads=1, **settings
+        )
+        ner.fit(parts["train"])
+        curve = ner.tune_mention_penalty(parts["dev"])
+        reached = curve.at(curve.best).f1
+        print(f"{name}, L2 {l2:g}: {100 * reached:.2f} on dev", file=sys.stderr, flush=True)
+        if best is None or reached > best[0]:
+            best = (reached, l2, ner)
     trained = time.process_time() - start
-    ner.threads = 1
+    assert best is not None
+    _, l2, ner = best
     start = time.process_time()
-    found = [s.mentions for s in ner.predict([Sentence(s.tokens) for s in test])]
+    found = [s.mentions for s in ner.predict([s.with_mentions([]) for s in parts["test"]])]
     tagged = time.process_time() - start
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.loom"
         ner.save(path)
-        return row("spanloom edge", test, found, trained, tagged, size_of(path))
+        tried = ", ".join(f"{one:g}" for one in penalties)
+        return row(f"{name}, L2 {l2:g} of {tried}", parts["test"], found, trained, tagged, size_of(path))
 
 
-def run_spacy(train: list[Sentence], test: list[Sentence], steps: int, longest: int) -> dict[str, Any]:
+def run_spacy(parts: Parts, steps: int, longest: int) -> dict[str, Any]:
     """Train and measure spaCy."""
     import spacy
-    from spacy.tokens import Doc, Span
-    from spacy.training import Example
-    from spacy.util import compounding, fix_random_seed, minibatch
+    from spacy.cli.init_config import init_config
+    from spacy.cli.train import train
+    from spacy.tokens import Doc, DocBin, Span
 
-    fix_random_seed(1)
-    nlp = spacy.blank("en")
-    nlp.add_pipe(
-        "spancat",
-        config={
-            "spans_key": KEY,
-            "suggester": {"@misc": "spacy.ngram_range_suggester.v1", "min_size": 1, "max_size": longest},
-        },
-    )
+    vocab = spacy.blank("en").vocab
 
-    def example(sentence: Sentence) -> Example:
-        gold = Doc(nlp.vocab, words=sentence.tokens)
-        gold.spans[KEY] = [Span(gold, m.start, m.end, m.label) for m in sentence.mentions if not m.discontinuous]
-        return Example(Doc(nlp.vocab, words=sentence.tokens), gold)
+    def gold(sentence: Sentence) -> Doc:
+        doc = Doc(vocab, words=sentence.tokens)
+        doc.spans[KEY] = [Span(doc, m.start, m.end, m.label) for m in sentence.mentions if not m.discontinuous]
+        return doc
 
-    examples = [example(s) for s in train if len(s)]
-    start = time.process_time()
-    optimizer = nlp.initialize(lambda: examples)
-    done = 0
-    while done < steps:
-        for batch in minibatch(examples, size=compounding(100, 1000, 1.001)):
-            nlp.update(batch, sgd=optimizer, drop=0.1)
-            done += 1
-            if done == steps:
-                break
-    trained = time.process_time() - start
-    docs = [Doc(nlp.vocab, words=s.tokens) for s in test]
-    start = time.process_time()
-    found = [[Mention(s.label_, ((s.start, s.end),)) for s in doc.spans[KEY]] for doc in nlp.pipe(docs)]
-    tagged = time.process_time() - start
-    with tempfile.TemporaryDirectory() as folder:
-        nlp.to_disk(folder)
-        return row(
-            f"spaCy {spacy.__version__} spancat, {steps} steps", test, found, trained, tagged, size_of(Path(folder))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for split in ("train", "dev"):
+            DocBin(docs=map(gold, parts[split]), store_user_data=True).to_disk(folder / f"{split}.spacy")
+        config = init_config(lang="en", pipeline=["spancat"], optimize="efficiency", gpu=False)
+        config["components"]["spancat"]["suggester"] = {
+            "@misc": "spacy.ngram_range_suggester.v1",
+            "min_size": 1,
+            "max_size": longest,
+        }
+        config.to_disk(folder / "config.cfg")
+        start = time.process_time()
+        train(
+            folder / "config.cfg",
+            folder / "model",
+            overrides={
+                "paths.train": str(folder / "train.spacy"),
+                "paths.dev": str(folder / "dev.spacy"),
+                "training.max_steps": steps,
+            },
         )
+        trained = time.process_time() - start
+        nlp = spacy.load(folder / "model" / "model-best")
+        docs = [Doc(nlp.vocab, words=s.tokens) for s in parts["test"]]
+        start = time.process_time()
+        found = [[Mention(s.label_, ((s.start, s.end),)) for s in doc.spans[KEY]] for doc in nlp.pipe(docs)]
+        tagged = time.process_time() - start
+        size = size_of(folder / "model" / "model-best")
+    label = f"spaCy {spacy.__version__} `spancat`, n-grams to {longest}, at most {steps} steps"
+    return row(label, parts["test"], found, trained, tagged, size)
 
 
 def row(
@@ -115,35 +148,65 @@ def row(
     }
 
 
-def main() -> None:
-    """Run both and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--corpus", choices=sorted(REFS), default="genia")
-    parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--longest", type=int, default=10, help="longest span that spaCy considers")
-    parser.add_argument("--quick", action="store_true", help="200 sentences, a few steps; nothing is written")
-    options = parser.parse_args()
-    train, dev, test = (load(options.corpus, s, options.data, options.quick) for s in ("train", "dev", "test"))
-    rows = [
-        run_spanloom(train, dev, test, options.quick),
-        run_spacy(train, test, 5 if options.quick else options.steps, options.longest),
-    ]
-    print(json.dumps(rows, indent=1))
-    if options.quick:
-        return
-    head = list(rows[0])
-    lines = ["| " + " | ".join(str(v) for v in r.values()) + " |" for r in rows]
+def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Run what is asked for, one system after the other."""
+    parts = load(options.corpus, options.data, options.quick)
+    if options.only != "spacy":
+        plain = {split: words_only(sentences) for split, sentences in parts.items()}
+        yield "words", run_spanloom("spanloom `edge`, words only", plain, PENALTIES, options.quick)
+        if options.clusters:
+            yield (
+                "rich",
+                run_spanloom(
+                    "spanloom `edge`, `genia-rich` with clusters",
+                    parts,
+                    RICH_PENALTIES,
+                    options.quick,
+                    features="genia-rich",
+                    clusters=options.clusters,
+                    annotators=["phrases"],
+                ),
+            )
+    if options.only != "spanloom":
+        yield "spacy", run_spacy(parts, 5 if options.quick else options.steps, options.longest)
+
+
+def write(corpus: str, rows: dict[str, dict[str, Any]]) -> None:
+    """Write the lines and their table."""
+    target = HERE / "results" / f"spancat-{corpus}"
+    target.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    head = next(iter(rows.values()))
     text = [
-        f"# EDGE and spaCy's spancat on {options.corpus}",
+        f"# EDGE and spaCy's spancat on {corpus.upper()}",
         "",
         "| " + " | ".join(head) + " |",
-        "|" + "---|" * len(head),
-        *lines,
+        "|---|" + "---:|" * (len(head) - 1),
+        *("| " + " | ".join(str(v) for v in line.values()) + " |" for line in rows.values()),
         "",
-        f"Processor time; Python {platform.python_version()}, {platform.machine()}. Made by `benchmarks/spancat.py`.",
+        f"Processor time on one thread; Python {platform.python_version()}, {platform.machine()}. Made by "
+        f"`python benchmarks/spancat.py --corpus {corpus}`, which tells what was trained and how.",
     ]
-    (HERE / "results" / f"spancat-{options.corpus}.md").write_text("\n".join(text) + "\n", encoding="utf-8")
+    target.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Run what is asked for and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--corpus", choices=sorted(REFS), default="genia")
+    parser.add_argument("--steps", type=int, default=4000, help="spaCy's last step at the latest")
+    parser.add_argument("--longest", type=int, default=10, help="longest span that spaCy considers")
+    parser.add_argument("--clusters", type=Path, help="a paths file; also train the rich features")
+    parser.add_argument("--only", choices=("spanloom", "spacy"))
+    parser.add_argument("--quick", action="store_true", help="200 sentences, a few steps; nothing is written")
+    options = parser.parse_args()
+    kept = HERE / "results" / f"spancat-{options.corpus}.json"
+    rows = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() and not options.quick else {}
+    for name, line in measure(options):
+        print(json.dumps(line, indent=1), flush=True)
+        rows[name] = line
+        if not options.quick:
+            write(options.corpus, rows)
 
 
 if __name__ == "__main__":

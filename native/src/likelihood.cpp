@@ -151,7 +151,7 @@ double Likelihood::run_sentences(std::span<const double> x, std::span<double> gr
                                 " is not finite: " + "its annotation is not a legal structure, or the scores overflow");
       }
       losses[s] += loss;
-      float* out = &difference_[first * stride_];
+      float* out = difference_.data() + first * stride_;
       for (std::size_t i = 0; i < sites * stride_; ++i) out[i] = static_cast<float>(expected[i]);
     }
     solver->add_global(global_difference);
