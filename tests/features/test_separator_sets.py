@@ -2,37 +2,52 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.columns import PhraseColumns
 from spanloom.errors import CorpusError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.features.separator_sets import covering
+from spanloom.features.separator_sets import muis_lu
 
 CLUSTERS = {"brown": {"gene": ["0110"], "p53": ["0111"]}}
 WORDS = Sentence(["the", "p53", "gene"], [Mention("DNA", ((1, 3),))], {"pos": ["DT", "NN", "NN"]})
 
 
 def test_ngrams_cover_the_token():
-    """Two bigrams, three trigrams and four 4-grams cover a token."""
-    found = covering("word", (2, 3, 4))
-    assert len(found) == 2 + 3 + 4
-    assert all("word[0]" in text for text in found)
-    assert found[2] == "word[-2] & word[-1] & word[0]"
+    """Two bigrams, three trigrams and four 4-grams cover a token, whichever it is."""
+    for at in (0, -1):
+        found = [text for text in muis_lu(at) if text.startswith("word[") and "&" in text]
+        assert len(found) == 2 + 3 + 4
+        assert all(f"word[{at}]" in text for text in found)
+        assert found[2] == f"word[{at - 2}] & word[{at - 1}] & word[{at}]"
 
 
 def test_the_papers_set_on_a_token():
-    """Words and tags in -1..1, nine n-grams of each, a bag, thirteen flags true or false, cluster prefixes, a bias."""
+    """Words, tags, shapes and cluster prefixes around, n-grams, a bag, thirteen flags, affixes, a bias."""
     extractor = FeatureExtractor(FeatureSet.named("muis-lu-genia", CLUSTERS))
     rows = extractor.fit([WORDS])
     names = [extractor.name(f) for f in rows.ids[rows.row_ptr[1] : rows.row_ptr[2]]]
     clusters = [name for name in names if "brown" in name]
-    assert len(names) == 1 + 3 + 3 + 9 + 9 + 1 + 13 + len(clusters)
+    assert len(names) == 1 + 3 + 3 + 9 + 9 + 1 + 13 + 3 + 2 + 3 + 3 + len(clusters)
     assert {name.rsplit("=", 1)[1] for name in clusters} == {"0111", "0110"}
 
 
-@pytest.mark.parametrize("name", ["muis-lu-genia", "genia-rich"])
+def test_the_set_for_gaps_is_the_other_one_gap_earlier():
+    """What ``muis-lu-genia`` sees at a token, ``muis-lu-genia-gaps`` sees at the gap after it."""
+    seen = []
+    for name, sites, first in (("muis-lu-genia", "tokens", 0), ("muis-lu-genia-gaps", "gaps", 1)):
+        extractor = FeatureExtractor(FeatureSet.named(name, CLUSTERS), sites=sites)
+        rows = extractor.fit([WORDS])
+        at = range(first, first + 3)
+        values = [[extractor.name(f) for f in rows.ids[rows.row_ptr[r] : rows.row_ptr[r + 1]]] for r in at]
+        seen.append([sorted(re.sub(r"\[-?\d\]|-?\d\.\.-?\d", "", name) for name in row) for row in values])
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("name", ["muis-lu-genia", "muis-lu-genia-gaps", "genia-rich"])
 def test_sets_train_a_model(name, tmp_path):
     """Through the Recognizer, with clusters from a file and phrases from part of speech; also after loading."""
     (tmp_path / "paths").write_text("0110\tgene\t3\n0111\tp53\t2\n")

@@ -23,28 +23,37 @@ def ngrams(view: str, offsets: range, lengths: Iterable[int]) -> list[str]:
     ]
 
 
-def covering(view: str, lengths: Iterable[int]) -> list[str]:
-    """Return the n-grams that cover offset 0."""
-    return [text for n in lengths for text in ngrams(view, range(1 - n, n), [n])]
+def muis_lu(at: int = 0) -> tuple[str, ...]:
+    """Words and parts of speech around a token, n-grams that cover it, words nearby, thirteen flags."""
+    around = f"[{at - 1}..{at + 1}]"
+    return (
+        "bias",
+        f"word{around}",
+        f"pos{around}",
+        *(text for n in (2, 3, 4) for text in ngrams("word", range(at + 1 - n, at + n), [n])),
+        *(text for n in (2, 3, 4) for text in ngrams("pos", range(at + 1 - n, at + n), [n])),
+        f"bag(word, {at - 2}..{at + 2})",
+        "flags(word, both, all_caps, all_digits, alphanumeric, all_lower, has_digit, has_dot, has_hyphen, "
+        f"initial_capital, lonely_initial, punctuation, roman_numeral, single_char, url)[{at}]",
+    )
 
 
-MUIS_LU_ACE = (
-    "bias",
-    "word[-1..1]",
-    "pos[-1..1]",
-    *covering("word", (2, 3, 4)),
-    *covering("pos", (2, 3, 4)),
-    "bag(word, -2..2)",
-    "flags(word, both, all_caps, all_digits, alphanumeric, all_lower, has_digit, has_dot, has_hyphen, initial_capital, "
-    "lonely_initial, punctuation, roman_numeral, single_char, url)",
-)
-"""Words and parts of speech around, n-grams that cover the token, words nearby, thirteen flags."""
+def finkel_manning(at: int = 0) -> tuple[str, ...]:
+    """Clusters and shapes around a token, its affixes: what Finkel & Manning (2009) add for GENIA."""
+    return (
+        f"cluster(word, brown, 4, 6, 10, 20)[{at - 1}..{at + 1}]",
+        f"shape(word)[{at - 1}..{at + 1}]",
+        *ngrams("shape(word)", range(at - 1, at + 2), [2]),
+        f"prefix(word, 1..6)[{at}]",
+        f"suffix(word, 1..6)[{at}]",
+    )
+
 
 CLUSTERS = ("cluster(word, brown, 4, 6, 10, 20)[-1..1]",)
 """What a set without templates for Brown clusters gets if clusters are given."""
 
-MUIS_LU_GENIA = (*MUIS_LU_ACE, *CLUSTERS)
-"""With prefixes of Brown clusters."""
+BEFORE = -1
+"""The token before a gap: an edge of EDGE leaves it, and STATE's separator comes after it."""
 
 _BIT = "cluster(word, brown, 20)"
 _HEAD_BIT = "cluster(phrase-head, brown, 20)"
@@ -111,8 +120,10 @@ GAPS = tuple(text for name, part in GAP_SETS.items() if name not in ("gap-heads"
 """Both sides of a gap, from words and parts of speech alone."""
 
 SETS: dict[str, tuple[str, ...]] = {
-    "muis-lu-ace": MUIS_LU_ACE,
-    "muis-lu-genia": MUIS_LU_GENIA,
+    "muis-lu-ace": muis_lu(),
+    "muis-lu-genia": (*muis_lu(), *finkel_manning()),
+    "muis-lu-ace-gaps": muis_lu(BEFORE),
+    "muis-lu-genia-gaps": (*muis_lu(BEFORE), *finkel_manning(BEFORE)),
     **GAP_SETS,
     "gaps": GAPS,
     "genia-rich": tuple(text for part in GAP_SETS.values() for text in part),
