@@ -50,15 +50,22 @@ void bind_learning(nb::module_& m) {
           },
           "x"_a, "Return (value, gradient).");
 
-  nb::class_<CompressedRows>(m, "CompressedRows", "Training rows with equal feature columns merged, by row and column.")
+  nb::class_<CompressedRows>(
+      m, "CompressedRows",
+      "Training rows with equal feature columns merged, by row and column. With bundles, columns "
+      "that come along with others are added up once for all rows that share them.")
       .def(
           "__init__",
-          [](CompressedRows* self, const SparseRows& rows, bool merge) {
+          [](CompressedRows* self, const SparseRows& rows, bool merge, bool bundles) {
             const nb::gil_scoped_release release;
-            new (self) CompressedRows(compress(rows, merge));
+            new (self) CompressedRows(compress(rows, merge, bundles));
           },
-          "rows"_a, "merge"_a = true)
-      .def_prop_ro("classes", &CompressedRows::classes, "Number of distinct feature columns.");
+          "rows"_a, "merge"_a = true, "bundles"_a = true)
+      .def_prop_ro("classes", &CompressedRows::classes, "Number of distinct feature columns.")
+      .def_prop_ro("bundles", &CompressedRows::bundles, "Number of bundles of columns.")
+      .def_prop_ro(
+          "entries", [](const CompressedRows& self) { return self.rows.entries() + self.members.size(); },
+          "What is added up to score all rows: classes and bundles of rows, members of bundles.");
 
   nb::class_<Likelihood, Objective>(m, "Likelihood", "Negative log-likelihood of annotated structures.")
       .def(
@@ -84,7 +91,7 @@ void bind_learning(nb::module_& m) {
             Tying site = make_tying(site_tying);
             Tying global = make_tying(global_tying);
             const nb::gil_scoped_release release;
-            auto compressed = std::make_shared<const CompressedRows>(compress(rows, merge));
+            auto compressed = std::make_shared<const CompressedRows>(compress(rows, merge, !observed));
             new (self) Likelihood(std::move(compressed), std::move(structure), std::move(gold), std::move(site),
                                   std::move(global), observed, threads);
           },

@@ -62,7 +62,7 @@ std::uint64_t hash(const Columns& c, std::uint32_t f) {
 
 }  // namespace
 
-CompressedRows compress(const SparseRows& rows, bool merge) {
+CompressedRows compress(const SparseRows& rows, bool merge, bool bundles) {
   rows.check();
   if (rows.rows() > std::numeric_limits<std::uint32_t>::max()) {
     throw std::invalid_argument("[compress] more than 2^32 sites: " + std::to_string(rows.rows()));
@@ -128,6 +128,7 @@ CompressedRows compress(const SparseRows& rows, bool merge) {
     }
     out.rows.row_ptr.push_back(static_cast<std::int64_t>(out.rows.ids.size()));
   }
+  if (bundles && rows.values.empty()) bundle(out);
   return out;
 }
 

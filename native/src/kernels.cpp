@@ -1,5 +1,6 @@
 #include "spanloom/kernels.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -51,13 +52,14 @@ SPANLOOM_INLINE double exp_one(double x) {
   return x < kLowest ? 0.0 : scaled;
 }
 
-// Sums rows of a table into registers: out[0 .. Width) of the given block of columns.
+// Sums rows of a table into registers: out[0 .. Width) of the given block of columns. The sum takes the first n of
+// `readable` ids; the others come next, so that their rows are fetched ahead: most sums are short.
 template <std::size_t Width, bool kValued>
 SPANLOOM_INLINE void gather_block(const float* table, std::size_t stride, const std::uint32_t* ids, const float* values,
-                                  std::size_t n, double* out) {
+                                  std::size_t n, std::size_t readable, double* out) {
   double sum[Width];
   for (std::size_t j = 0; j < Width; ++j) sum[j] = 0;
-  const std::size_t safe = n > kAhead ? n - kAhead : 0;
+  const std::size_t safe = readable > kAhead ? std::min(n, readable - kAhead) : 0;
   std::size_t i = 0;
   const auto add = [&](std::size_t e) __attribute__((always_inline)) {
     const float* row = table + ids[e] * stride;
@@ -77,19 +79,19 @@ SPANLOOM_INLINE void gather_block(const float* table, std::size_t stride, const 
 
 template <bool kValued>
 SPANLOOM_INLINE void gather_any(const float* table, std::size_t stride, const std::uint32_t* ids, const float* values,
-                                std::size_t n, double* out) {
+                                std::size_t n, std::size_t readable, double* out) {
   std::size_t column = 0;
   for (; column + 32 <= stride; column += 32) {
-    gather_block<32, kValued>(table + column, stride, ids, values, n, out + column);
+    gather_block<32, kValued>(table + column, stride, ids, values, n, readable, out + column);
   }
   for (; column + 16 <= stride; column += 16) {
-    gather_block<16, kValued>(table + column, stride, ids, values, n, out + column);
+    gather_block<16, kValued>(table + column, stride, ids, values, n, readable, out + column);
   }
   if (column + kLane <= stride) {
-    gather_block<kLane, kValued>(table + column, stride, ids, values, n, out + column);
+    gather_block<kLane, kValued>(table + column, stride, ids, values, n, readable, out + column);
     column += kLane;
   }
-  if (column < stride) gather_block<kLane / 2, kValued>(table + column, stride, ids, values, n, out + column);
+  if (column < stride) gather_block<kLane / 2, kValued>(table + column, stride, ids, values, n, readable, out + column);
 }
 
 // out[0 .. Width) = sum over x of vector[x] * matrix[x, 0 .. Width), held in registers.
@@ -156,20 +158,21 @@ SPANLOOM_CLONES void gather_rows(const float* weights, std::size_t stride, const
   for (std::size_t r = first; r < last; ++r, out += stride) {
     const std::int64_t begin = row_ptr[r];
     const auto n = static_cast<std::size_t>(row_ptr[r + 1] - begin);
+    const auto readable = static_cast<std::size_t>(row_ptr[last] - begin);
     if (values) {
-      gather_any<true>(weights, stride, ids + begin, values + begin, n, out);
+      gather_any<true>(weights, stride, ids + begin, values + begin, n, readable, out);
     } else {
-      gather_any<false>(weights, stride, ids + begin, nullptr, n, out);
+      gather_any<false>(weights, stride, ids + begin, nullptr, n, readable, out);
     }
   }
 }
 
 SPANLOOM_CLONES void gather_column(const float* rows, std::size_t stride, const std::uint32_t* ids, const float* values,
-                                   std::size_t n, double* out) {
+                                   std::size_t n, std::size_t readable, double* out) {
   if (values) {
-    gather_any<true>(rows, stride, ids, values, n, out);
+    gather_any<true>(rows, stride, ids, values, n, readable, out);
   } else {
-    gather_any<false>(rows, stride, ids, nullptr, n, out);
+    gather_any<false>(rows, stride, ids, nullptr, n, readable, out);
   }
 }
 

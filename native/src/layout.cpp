@@ -13,6 +13,7 @@ namespace {
 
 // A fixed size, so that work is cut in the same way for any number of threads.
 constexpr std::int64_t kBlockEntries = 1 << 15;
+constexpr std::size_t kBlockBundles = 256;
 
 // Cells take 8 bytes and one scalar step each, a row 4 bytes a column and one vector step for eight columns.
 bool better_as_cells(std::size_t touched, std::size_t stride) { return touched * 4 < stride; }
@@ -75,7 +76,7 @@ Layout::Layout(const CompressedRows& x, std::size_t columns, Tying tying, const 
     restrict_to(*support);
   } else {
     size_ = x_.classes() * params_;
-    weights_.assign(x_.classes() * stride_, 0.0F);
+    weights_.assign((x_.classes() + x_.bundles()) * stride_, 0.0F);
   }
 }
 
@@ -227,6 +228,35 @@ void Layout::load(std::span<const double> params) {
       }
     }
   });
+  load_bundles();
+}
+
+// The weights of a bundle are the sum of its members'.
+void Layout::load_bundles() {
+  const std::size_t bundles = x_.bundles();
+  parallel_for((bundles + kBlockBundles - 1) / kBlockBundles, threads_, [&](std::size_t block) {
+    const std::size_t first = block * kBlockBundles;
+    const std::size_t last = std::min(bundles, first + kBlockBundles);
+    std::vector<double> sums((last - first) * stride_);
+    kernels::gather_rows(weights_.data(), stride_, x_.bundle_ptr.data(), x_.members.data(), nullptr, first, last,
+                         sums.data());
+    float* out = &weights_[(x_.classes() + first) * stride_];
+    for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i]);
+  });
+}
+
+// The difference of a bundle is the sum of its sites'; its members find it behind the sites.
+void Layout::add_up_bundles(float* difference) const {
+  const std::size_t bundles = x_.bundles();
+  parallel_for((bundles + kBlockBundles - 1) / kBlockBundles, threads_, [&](std::size_t block) {
+    const std::size_t first = block * kBlockBundles;
+    const std::size_t last = std::min(bundles, first + kBlockBundles);
+    std::vector<double> sums((last - first) * stride_);
+    kernels::gather_rows(difference, stride_, x_.bundle_site_ptr.data(), x_.bundle_sites.data(), nullptr, first, last,
+                         sums.data());
+    float* out = difference + (x_.rows.rows() + first) * stride_;
+    for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i]);
+  });
 }
 
 void Layout::scores(std::size_t first, std::size_t last, double* out) const {
@@ -249,10 +279,12 @@ void Layout::scores(std::size_t first, std::size_t last, double* out) const {
   }
 }
 
-void Layout::gradient(const float* difference, std::span<double> gradient) const {
+void Layout::gradient(float* difference, std::span<double> gradient) const {
+  add_up_bundles(difference);
   const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
     std::vector<double> sum(stride_);
+    const std::int64_t all = x_.class_ptr[blocks_[block + 1]];
     for (std::size_t c = blocks_[block]; c < blocks_[block + 1]; ++c) {
       const std::int64_t begin = x_.class_ptr[c];
       const std::int64_t end = x_.class_ptr[c + 1];
@@ -269,7 +301,8 @@ void Layout::gradient(const float* difference, std::span<double> gradient) const
         }
       } else {
         kernels::gather_column(difference, stride_, x_.sites.data() + begin, values ? values + begin : nullptr,
-                               static_cast<std::size_t>(end - begin), sum.data());
+                               static_cast<std::size_t>(end - begin), static_cast<std::size_t>(all - begin),
+                               sum.data());
       }
       if (!restricted_) {
         tying_.apply_transposed(sum.data(), columns_, x_.scale[c], gradient.data() + c * params_);

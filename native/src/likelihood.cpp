@@ -51,6 +51,7 @@ Layout make_layout(const CompressedRows& x, const Structure& structure, const Go
                    int threads) {
   gold.check(x.rows, structure);
   if (!observed) return {x, structure.columns(), std::move(tying), nullptr, threads};
+  if (x.bundles() > 0) throw std::invalid_argument("[Likelihood] observed pairs take rows without bundles");
   const Layout::Support support = observed_pairs(x, gold, structure.columns());
   return {x, structure.columns(), std::move(tying), &support, threads};
 }
@@ -71,7 +72,7 @@ Likelihood::Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<
       layout_(make_layout(x_, *structure_, gold_, std::move(site_tying), observed, threads_)) {
   global_tying_.check(structure_->global_cells(), "the global tying");
   make_shards();
-  difference_.assign(x_.rows.rows() * stride_, 0.0F);
+  difference_.assign((x_.rows.rows() + x_.bundles()) * stride_, 0.0F);
 }
 
 void Gold::check(const SparseRows& rows, const Structure& structure) const {

@@ -231,13 +231,25 @@ class Objective:
         """Return (value, gradient)."""
 
 class CompressedRows:
-    """Training rows with equal feature columns merged, by row and column."""
+    """
+    Training rows with equal feature columns merged, by row and column. With bundles, columns that come along with others are added up once for all rows that share them.
+    """
 
-    def __init__(self, rows: SparseRows, merge: bool = True) -> None: ...
+    def __init__(self, rows: SparseRows, merge: bool = True, bundles: bool = True) -> None: ...
 
     @property
     def classes(self) -> int:
         """Number of distinct feature columns."""
+
+    @property
+    def bundles(self) -> int:
+        """Number of bundles of columns."""
+
+    @property
+    def entries(self) -> int:
+        """
+        What is added up to score all rows: classes and bundles of rows, members of bundles.
+        """
 
 class Likelihood(Objective):
     """Negative log-likelihood of annotated structures."""

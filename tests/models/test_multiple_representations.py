@@ -77,7 +77,7 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     component = model.components[0]
     sites, pairs = component.tying()
     assert sites is not None
-    rows = CompressedRows(FeatureExtractor(FeatureSet(FEATURES)).fit(train))
+    rows = CompressedRows(FeatureExtractor(FeatureSet(FEATURES)).fit(train), bundles=False)
     gold = gold_cells(component, mentions, Shapes(lengths))
     every = Likelihood(rows, component.structure, *gold, sites, pairs)
     few = Likelihood(rows, component.structure, *gold, shortest(sites), pairs)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles import finite_differences
-from spanloom._native import ChainStructure, Lbfgs, Likelihood, SparseRows
+from spanloom._native import ChainStructure, CompressedRows, Lbfgs, Likelihood, SparseRows
 
 LABELS = 18  # rows are padded to 24 columns; up to five touched ones are kept as cells
 
@@ -63,7 +63,7 @@ def test_value_and_gradient_are_those_of_all_pairs_with_the_others_at_zero(seed,
     x, seen, ptr, cells = problem(seed, valued=valued)
     tying = pairs_of(LABELS) if tied else None
     allowed = images(seen, tying)
-    every = Likelihood(x, chain(LABELS), ptr, cells, tying, merge=False)
+    every = Likelihood(CompressedRows(x, merge=False, bundles=False), chain(LABELS), ptr, cells, tying)
     some = Likelihood(x, chain(LABELS), ptr, cells, tying, merge=False, observed=True)
     assert every.sparse_classes == 0
     assert some.size == allowed.sum() + LABELS**2 < every.size
@@ -95,7 +95,8 @@ def test_with_every_pair_observed_nothing_differs_to_the_bit():
     """Two labels, and every feature seen with both."""
     x, seen, ptr, cells = problem(1, labels=2)
     assert seen.all()
-    every, some = (Likelihood(x, chain(2), ptr, cells, observed=o) for o in (False, True))
+    plain = CompressedRows(x, bundles=False)
+    every, some = (Likelihood(plain, chain(2), ptr, cells, observed=o) for o in (False, True))
     theta = np.random.default_rng(3).normal(size=every.size)
     assert every.evaluate(theta)[0] == some.evaluate(theta)[0]
     assert every.evaluate(theta)[1].tobytes() == some.evaluate(theta)[1].tobytes()

@@ -22,9 +22,10 @@ void exp_all(double* x, std::size_t n);
 void gather_rows(const float* weights, std::size_t stride, const std::int64_t* row_ptr, const std::uint32_t* ids,
                  const float* values, std::size_t first, std::size_t last, double* out);
 
-// out[:] = sum over i of values[i] * rows[ids[i], :]. The transposed product, one feature at a time.
+// out[:] = sum over i < n of values[i] * rows[ids[i], :]. The transposed product, one feature at a time; ids has
+// `readable` entries, those after the first n for the features that come next.
 void gather_column(const float* rows, std::size_t stride, const std::uint32_t* ids, const float* values, std::size_t n,
-                   double* out);
+                   std::size_t readable, double* out);
 
 // out[y] = sum over x < rows of vector[x] * matrix[x, y]; matrix: [rows, stride].
 void vector_matrix(const double* vector, const double* matrix, std::size_t rows, std::size_t stride, double* out);

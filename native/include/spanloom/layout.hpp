@@ -41,7 +41,7 @@ class Layout {
     std::vector<std::uint32_t> columns;
   };
 
-  // Keeps a reference to `x`. `support` is null for all pairs.
+  // Keeps a reference to `x`. `support` is null for all pairs; with one, `x` must have no bundles.
   Layout(const CompressedRows& x, std::size_t columns, Tying tying, const Support* support, int threads);
 
   std::size_t size() const { return size_; }
@@ -53,9 +53,9 @@ class Layout {
   // out[r, column] = scores of sites [first, last); rows padded to the stride.
   void scores(std::size_t first, std::size_t last, double* out) const;
 
-  // gradient[parameter] from difference[site, column] = expected - gold, rows padded to the stride. Each entry is
-  // summed by one thread in one order.
-  void gradient(const float* difference, std::span<double> gradient) const;
+  // gradient[parameter] from difference[site, column] = expected - gold, rows padded to the stride; behind the sites
+  // there is room for the bundles. Each entry is summed by one thread in one order.
+  void gradient(float* difference, std::span<double> gradient) const;
 
   // The score weights of one class: row[column].
   void row(std::span<const double> params, std::size_t c, double* out) const;
@@ -74,6 +74,8 @@ class Layout {
   void restrict_to(const Support& support);
   void split_rows();
   void make_blocks();
+  void load_bundles();
+  void add_up_bundles(float* difference) const;
   void restricted_row(const double* params, std::size_t c, double* out) const;
 
   const CompressedRows& x_;
@@ -85,7 +87,7 @@ class Layout {
   std::size_t size_ = 0;  // parameters
   std::size_t sparse_classes_ = 0;
   std::vector<std::size_t> blocks_;  // classes are handled in blocks of about equal work
-  LargeVector<float> weights_;       // [dense classes, stride]: score weights times scale
+  LargeVector<float> weights_;       // [dense classes, then bundles; stride]: score weights times scale
 
   // With a support only:
   bool restricted_ = false;

@@ -58,9 +58,10 @@ class Settings:
 def compress(rows: SparseRows, settings: Settings) -> CompressedRows:
     """Prepare rows for training; the components of a model share them.
 
-    Equal feature columns share a parameter under L2. L1 may prefer one of them, so there they stay apart.
+    Equal feature columns share a parameter under L2. L1 may prefer one of them, so there they stay apart. Features that
+    come along with others are added up once, unless each has its own columns.
     """
-    return CompressedRows(rows, merge=settings.l1 == 0)
+    return CompressedRows(rows, merge=settings.l1 == 0, bundles=settings.support == "all")
 
 
 def maximise_likelihood(
