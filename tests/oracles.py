@@ -54,11 +54,10 @@ def segment_rows(
     """The rows that each segment reads: kind after kind, each by token and length; what one segment alone would read
     from the left or right is part of its span."""
     left, right, inside = layout
-    names: list[tuple[object, ...]] = [("first", i) for i in range(n)] + [("last", j) for j in range(1, n + 1)]
-    names += [("inside", t) for t in range(n) if inside]
+    names: list[tuple[object, ...]] = [("inside", t) for t in range(n) if inside]
     starting = {i: sorted(e - s for s, e in spans if s == i) for i in range(n)}
     ending = {j: sorted(e - s for s, e in spans if e == j) for j in range(1, n + 1)}
-    # The lengths from the second to the last but one, if the next shorter one does not exhaust the indexed tokens.
+    # The lengths but the longest, if the next shorter one does not exhaust the indexed tokens.
     names += [("left", i, b) for i, all_ in starting.items() for a, b in _steps(all_) if a < left]
     names += [("right", j, b) for j, all_ in ending.items() for a, b in _steps(all_) if a < right]
     names += [("span", *span) for span in sorted(spans)]
@@ -67,8 +66,6 @@ def segment_rows(
         (s, e): sorted(
             number[name]
             for name in [
-                ("first", s),
-                ("last", e),
                 *(("inside", t) for t in range(s, e) if inside),
                 *(("left", s, size) for size in range(1, e - s + 1)),
                 *(("right", e, size) for size in range(1, e - s + 1)),
@@ -81,8 +78,8 @@ def segment_rows(
 
 
 def _steps(lengths: Sequence[int]) -> list[tuple[int, int]]:
-    """Every length but the first and the last, after the one before it."""
-    return list(itertools.pairwise(lengths[:-1]))
+    """Every length but the last, after the one before it, or 0."""
+    return list(itertools.pairwise([0, *lengths[:-1]]))
 
 
 def segment_structures(

@@ -254,26 +254,26 @@ void FeatureRows::append_plan(const Plan& plan, const Padded& sentence, std::int
 void FeatureRows::fill_segments(const Lattice& lattice, const Padded& sentence, Chunk& chunk) const {
   const std::int32_t n = lattice.tokens;
   const auto plan_at = [&](Part part) -> const Plan& { return plans_[static_cast<std::size_t>(part)]; };
-  for (std::int32_t i = 0; i < n; ++i) append_row(plan_at(Part::first), sentence, i, i, chunk);
-  for (std::int32_t i = 0; i < n; ++i) append_row(plan_at(Part::last), sentence, i, i, chunk);
   for (std::int32_t i = 0; lattice.layout.inside && i < n; ++i)
     append_row(plan_at(Part::inside), sentence, i, i, chunk);
   // What the tokens bring that the q-th shortest segment at i has more than the next shorter one.
   const auto append_left = [&](std::int32_t i, std::int32_t q) {
+    if (q == 0) append_plan(plan_at(Part::first), sentence, i, i, chunk);
     const std::int32_t end = std::min(lattice.length_from(i, q), static_cast<std::int32_t>(lattice.layout.left));
-    for (std::int32_t k = lattice.length_from(i, q - 1); k < end; ++k) {
+    for (std::int32_t k = q == 0 ? 1 : lattice.length_from(i, q - 1); k < end; ++k) {
       append_plan(plans_[static_cast<std::size_t>(3 + k)], sentence, i, i, chunk);
     }
   };
   const auto append_right = [&](std::int32_t t, std::int32_t q) {
+    if (q == 0) append_plan(plan_at(Part::last), sentence, t, t, chunk);
     const std::int32_t end = std::min(lattice.length_to(t, q), static_cast<std::int32_t>(lattice.layout.right));
-    for (std::int32_t k = lattice.length_to(t, q - 1); k < end; ++k) {
+    for (std::int32_t k = q == 0 ? 1 : lattice.length_to(t, q - 1); k < end; ++k) {
       append_plan(plans_[2 + lattice.layout.left + static_cast<std::size_t>(k)], sentence, t, t, chunk);
     }
   };
   const auto append_shared = [&](const std::int32_t* rows, const auto& append) {
     for (std::int32_t i = 0; i < n; ++i) {
-      for (std::int32_t q = 1; q <= rows[i + 1] - rows[i]; ++q) {
+      for (std::int32_t q = 0; q < rows[i + 1] - rows[i]; ++q) {
         append(i, q);
         chunk.end_row();
       }
@@ -286,8 +286,8 @@ void FeatureRows::fill_segments(const Lattice& lattice, const Padded& sentence, 
       const std::int32_t s = lattice.nth_from(i, q);
       const std::int32_t t = lattice.end_of(s) - 1;
       append_plan(plans_[3], sentence, i, t, chunk);
-      if (q > 0 && q + 1 == lattice.from(i)) append_left(i, q);
-      if (const std::int32_t last = lattice.to(t) - 1; last > 0 && lattice.nth_to(t, last) == s) append_right(t, last);
+      if (q + 1 == lattice.from(i)) append_left(i, q);
+      if (const std::int32_t last = lattice.to(t) - 1; lattice.nth_to(t, last) == s) append_right(t, last);
       chunk.end_row();
     }
   }

@@ -116,11 +116,11 @@ void Lattices::finish(std::int32_t tokens) {
   }
   // How many rows there are for m segments of these lengths, see SegmentLayout.
   const auto shared = [](std::uint32_t indexed, std::int64_t m, const auto& length) {
-    std::int64_t q = 1;
-    while (q + 1 < m && length(q - 1) < static_cast<std::int32_t>(indexed)) ++q;
-    return q - 1;
+    std::int64_t q = 0;
+    while (q + 1 < m && (q == 0 || length(q - 1) < static_cast<std::int32_t>(indexed))) ++q;
+    return q;
   };
-  std::int64_t row = (layout_.inside ? 3 : 2) * static_cast<std::int64_t>(tokens);
+  std::int64_t row = layout_.inside ? tokens : 0;
   for (std::size_t i = 0; i < n; ++i) {
     left_row_.push_back(static_cast<std::int32_t>(row));
     const std::int64_t from = start_ptr_[base + i];

@@ -25,16 +25,15 @@ std::vector<Segment> valid_spans(std::span<const std::int32_t> heads, std::size_
 // Which rows of features a sentence has. Every segment [i, j) reads the rows that its place gives it, and rows that
 // segments share are scored once:
 //
-//   first(i)      every segment that starts at i
-//   last(j - 1)   every segment that ends after token j - 1
 //   inside(t)     every segment that covers t; only if `inside`
-//   left(i, q)    the q-th shortest segment from i, q >= 1 counted from 0, and all that are longer
+//   left(i, q)    the q-th shortest segment from i, counted from 0, and all that are longer
 //   right(j, q)   the q-th shortest segment that ends before j, and all that are longer
 //   span(i, j)    this segment alone
 //
-// What the k-th token from the left brings, 1 <= k < left, is seen by the segments from i that are longer than k, so it
-// goes to the left row of the shortest of these; if only one is longer, to its span. With few candidates there are few
-// rows, however long they are. The same holds from the right.
+// What the k-th token from the left brings, 0 <= k < left, is seen by the segments from i that are longer than k, so it
+// goes to the left row of the shortest of these; if only one is longer, to its span. The 0-th is the first token, which
+// all segments from i see. With few candidates there are few rows, however long they are. The same holds from the
+// right.
 //
 // Rows are numbered in this order, each kind by token, then q; spans by start, then end. The longest segment of a token
 // has no left or right row, nor have those whose next shorter one has `left` (`right`) tokens already.
@@ -45,7 +44,7 @@ struct SegmentLayout {
   bool operator==(const SegmentLayout&) const = default;
 };
 
-// The kinds of rows, in the order of their numbers.
+// What a segment shows: its first and last token, those inside, the k-th from the left or right, itself.
 enum class Part : std::uint8_t { first, last, inside, left, right, span };
 
 // The candidate segments of one sentence. Single words are always among them, so that any set of disjoint segments can
@@ -58,8 +57,8 @@ struct Lattice {
   const std::int64_t* end_ptr = nullptr;  // [tokens + 1]: by_end from end_ptr[t] on: the segments whose last token is t
   const std::int32_t* by_end = nullptr;   // segments of this sentence from 0, longest first
   const std::int32_t* starts = nullptr;   // by segment of the corpus
-  const std::int32_t* left_row = nullptr;   // [tokens + 1]: row of left(i, 1); the next entry ends them
-  const std::int32_t* right_row = nullptr;  // [tokens + 1]: row of right(t + 1, 1)
+  const std::int32_t* left_row = nullptr;   // [tokens + 1]: row of left(i, 0); the next entry ends them
+  const std::int32_t* right_row = nullptr;  // [tokens + 1]: row of right(t + 1, 0)
 
   std::int32_t segments() const { return static_cast<std::int32_t>(start_ptr[tokens] - start_ptr[0]); }
   std::int32_t first_segment(std::int32_t i) const { return static_cast<std::int32_t>(start_ptr[i] - start_ptr[0]); }
@@ -75,31 +74,30 @@ struct Lattice {
   std::int32_t length_from(std::int32_t i, std::int32_t q) const { return ends[start_ptr[i] + q] - i; }
   std::int32_t length_to(std::int32_t t, std::int32_t q) const { return t + 1 - start_of(nth_to(t, q)); }
 
-  std::int32_t first(std::int32_t i) const { return i; }
-  std::int32_t last(std::int32_t t) const { return tokens + t; }
-  std::int32_t inside(std::int32_t t) const { return 2 * tokens + t; }
+  std::int32_t inside(std::int32_t t) const { return t; }
   std::int32_t span(std::int32_t segment) const { return right_row[tokens] + segment; }
   std::int32_t rows() const { return span(segments()); }
+  // How many rows the segments from token i share, and those that end with it.
+  std::int32_t left_rows(std::int32_t i) const { return left_row[i + 1] - left_row[i]; }
+  std::int32_t right_rows(std::int32_t t) const { return right_row[t + 1] - right_row[t]; }
 
   // The row that holds what a part other than span brings at token i, or -1 if no segment sees it; for left and right
-  // that is the index-th token from there.
+  // that is the index-th token from there, which for first and last is 0.
   std::int32_t row(Part part, std::int32_t index, std::int32_t i) const {
     switch (part) {
-      case Part::first:
-        return first(i);
-      case Part::last:
-        return last(i);
       case Part::inside:
         return inside(i);
+      case Part::first:
       case Part::left: {
-        std::int32_t q = 1;
+        std::int32_t q = 0;
         while (q < from(i) && length_from(i, q) <= index) ++q;
-        return q == from(i) ? -1 : q + 1 == from(i) ? span(nth_from(i, q)) : left_row[i] + q - 1;
+        return q == from(i) ? -1 : q + 1 == from(i) ? span(nth_from(i, q)) : left_row[i] + q;
       }
+      case Part::last:
       case Part::right: {
-        std::int32_t q = 1;
+        std::int32_t q = 0;
         while (q < to(i) && length_to(i, q) <= index) ++q;
-        return q == to(i) ? -1 : q + 1 == to(i) ? span(nth_to(i, q)) : right_row[i] + q - 1;
+        return q == to(i) ? -1 : q + 1 == to(i) ? span(nth_to(i, q)) : right_row[i] + q;
       }
       default:
         return -1;
@@ -113,17 +111,15 @@ struct Lattice {
   template <class Body>
   void each_row(std::int32_t segment, std::int32_t i, const Body& body) const {
     const std::int32_t j = end_of(segment);
-    body(first(i));
-    body(last(j - 1));
     if (layout.inside) {
       for (std::int32_t t = i; t < j; ++t) body(inside(t));
     }
-    const std::int32_t left = std::min(segment - first_segment(i), left_row[i + 1] - left_row[i]);
+    const std::int32_t left = std::min(segment - first_segment(i) + 1, left_rows(i));
     for (std::int32_t q = 0; q < left; ++q) body(left_row[i] + q);
-    if (right_row[j] > right_row[j - 1]) {
+    if (right_rows(j - 1) > 0) {
       std::int32_t rank = 0;
       while (nth_to(j - 1, rank) != segment) ++rank;
-      const std::int32_t right = std::min(rank, right_row[j] - right_row[j - 1]);
+      const std::int32_t right = std::min(rank + 1, right_rows(j - 1));
       for (std::int32_t q = 0; q < right; ++q) body(right_row[j - 1] + q);
     }
     body(span(segment));

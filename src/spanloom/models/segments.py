@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from spanloom._native import Lattices, SegmentStructure, SpanStructure
 from spanloom.corpus.document import Sentence
@@ -54,6 +55,25 @@ class LatticeComponent(Component):
     def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
         lattices = lattices_of(shapes)
         return [self._encode(mentions, lattices, number) for number, mentions in enumerate(gold)]
+
+    def decode(self, cells: Cells, n: int) -> list[Mention]:
+        """Undo ``encode``."""
+        shapes = Shapes([n], all_segments([n], max(n, 1), (1, 1, False)))
+        return self.decode_all(cells, np.array([0, len(cells)], np.int64), shapes)[0]
+
+    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+        lattices, bounds, width = lattices_of(shapes), ptr.tolist(), len(self.columns)
+        found = []
+        for number in range(len(shapes.lengths)):
+            flat = lattices.decode_set(number, cells[bounds[number] : bounds[number + 1]], width).tolist()
+            found.append(
+                [
+                    Mention(self.columns[column], ((start, end),))
+                    for start, end, column in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+                    if column >= len(self.outside)
+                ]
+            )
+        return found
 
     def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
         ordered = sorted(mentions, key=lambda m: m.start)

@@ -14,11 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from spanloom._native import SegmentStructure
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells
 from spanloom.models.segments import LatticeComponent, SegmentModel
 from spanloom.schemes import first_misfit
 
@@ -28,18 +25,6 @@ class SegmentComponent(LatticeComponent):
 
     kind = SegmentStructure
     outside = ("O",)
-
-    def decode(self, cells: Cells, n: int) -> list[Mention]:
-        # The first n rows are those of the segments' first tokens, the next n those of their last ones; both ascend.
-        rows, columns = np.divmod(cells[: np.searchsorted(cells, 2 * n * len(self.columns))], len(self.columns))
-        half = len(rows) // 2
-        return [
-            Mention(self.columns[column], ((start, last - n + 1),))
-            for start, last, column in zip(
-                rows[:half].tolist(), rows[half:].tolist(), columns[:half].tolist(), strict=True
-            )
-            if column
-        ]
 
     def global_names(self) -> list[str]:
         return [f"{a} → {b}" for a in self.columns for b in self.columns]

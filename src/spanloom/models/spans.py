@@ -12,38 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from spanloom._native import SpanStructure
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Shapes
 from spanloom.models.dgm import Guided
-from spanloom.models.segments import LatticeComponent, SegmentModel, all_segments, lattices_of
+from spanloom.models.segments import LatticeComponent, SegmentModel
 
 
 class SpanComponent(LatticeComponent):
     """A decision for every candidate and type."""
 
     kind = SpanStructure
-
-    def decode(self, cells: Cells, n: int) -> list[Mention]:
-        """Undo ``encode``."""
-        shapes = Shapes([n], all_segments([n], max(n, 1), (1, 1, False)))
-        return self.decode_all(cells, np.array([0, len(cells)], np.int64), shapes)[0]
-
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
-        lattices, bounds, width = lattices_of(shapes), ptr.tolist(), len(self.columns)
-        found = []
-        for number in range(len(shapes.lengths)):
-            flat = lattices.decode_set(number, cells[bounds[number] : bounds[number + 1]], width).tolist()
-            found.append(
-                [
-                    Mention(self.columns[column], ((start, end),))
-                    for start, end, column in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-                ]
-            )
-        return found
 
 
 class Spans(SegmentModel):
