@@ -277,10 +277,14 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
+_NUMBERS = re.compile(r'\[\s+([^\[\]{}"]*?)\s+\]')
+
+
 def _write_json(path: Path, value: Any) -> None:
+    """Write a value, a key a line; lists of numbers stay on one."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
     with whole_file(path) as out:
-        json.dump(value, out, ensure_ascii=False, indent=1, sort_keys=True)
-        out.write("\n")
+        out.write(_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
 
 
 def _heading(column: str) -> str:

@@ -169,6 +169,7 @@ RUNS = [
         "genia, edge, rich, second look",
         {**RICH, "features": "genia-rich", "clusters": 1000, "annotators": ["phrases", "elsewhere"]},
     ),
+    Run("genia, state, rich", {**RICH, "model": "state", "features": "genia-rich", "clusters": 1000}),
     *(Run(f"genia, {name}, paper's features", of(PAPER, model), line) for name, model, line in reversed(MODELS)),
     *(Run(f"gum, {name}", of(GUM, model)) for name, model, _ in reversed(MODELS)),
     *(Run(f"gum, three types, {name}", of({**GUM, "corpus": "gum3"}, model)) for name, model, _ in reversed(MODELS)),
