@@ -277,7 +277,7 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-_NUMBERS = re.compile(r'\[\s+([^\[\]{}"]*?)\s+\]')
+_NUMBERS = re.compile(r'\[\n\s+([^\[\]{}"]*?)\n\s*\]')
 
 
 def _write_json(path: Path, value: Any) -> None:
