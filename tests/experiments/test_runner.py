@@ -105,6 +105,15 @@ def test_json_has_settings_commit_and_seconds(tmp_path, execute):
     assert first["seconds"] >= 0
 
 
+def test_lists_of_numbers_are_a_line_each(tmp_path, execute):
+    """And all values are what they were, strings with brackets among them."""
+    settings = {"skill": 1, "curve": [1.5, None, -2e-5], "rows": [[1, 2], []], "name": "a [ 1 ] b", "names": ["x"]}
+    Runner("long", Experiment("Long", [Run("one", settings)], execute, ["f1"]), tmp_path, root=tmp_path).run()
+    text = (tmp_path / "results" / "long.json").read_text()
+    assert json.loads(text)["runs"][0]["settings"] == settings
+    assert '"curve": [1.5, null, -2e-05],\n' in text
+
+
 def test_a_quick_table_that_is_worth_keeping_stands_beside_the_full_one(tmp_path, execute):
     """It says what a quick run is, and does not touch the full table."""
     full = runner(tmp_path, execute)
