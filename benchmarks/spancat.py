@@ -34,8 +34,8 @@ from spanloom.evaluation import micro
 HERE = Path(__file__).resolve().parent
 REFS = {"genia": "genia:{data}/genia?classes=5&split={split}", "gum": "gum:{data}/gum?split={split}"}
 KEY = "sc"
-PENALTIES = (4.0, 16.0)
-RICH_PENALTIES = (32.0,)
+L2 = (4.0, 16.0)
+RICH_L2 = (32.0,)
 Parts = dict[str, list[Sentence]]
 
 
@@ -59,11 +59,11 @@ def words_only(sentences: list[Sentence]) -> list[Sentence]:
     return [Sentence(s.tokens, mentions=s.mentions) for s in sentences]
 
 
-def run_spanloom(name: str, parts: Parts, penalties: Sequence[float], quick: bool, **settings: Any) -> dict[str, Any]:
+def run_spanloom(name: str, parts: Parts, tried: Sequence[float], quick: bool, **settings: Any) -> dict[str, Any]:
     """Train once for each L2 and measure the one that is best on the development part."""
     best: tuple[float, float, Recognizer] | None = None
     start = time.process_time()
-    for l2 in penalties:
+    for l2 in tried:
         ner = Recognizer(
             "edge", l2=l2, max_iter=5 if quick else 100, tol=1e-3, overlap="longest", threads=1, **settings
         )
@@ -82,8 +82,8 @@ def run_spanloom(name: str, parts: Parts, penalties: Sequence[float], quick: boo
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.loom"
         ner.save(path)
-        tried = f" of {', '.join(f'{one:g}' for one in penalties)}" if len(penalties) > 1 else ""
-        return row(f"{name}, L2 {l2:g}{tried}", parts["test"], found, trained, tagged, size_of(path))
+        choice = f" of {', '.join(f'{one:g}' for one in tried)}" if len(tried) > 1 else ""
+        return row(f"{name}, L2 {l2:g}{choice}", parts["test"], found, trained, tagged, size_of(path))
 
 
 def run_spacy(parts: Parts, steps: int, longest: int) -> dict[str, Any]:
@@ -153,14 +153,14 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]
     parts = load(options.corpus, options.data, options.quick)
     if options.only != "spacy":
         plain = {split: words_only(sentences) for split, sentences in parts.items()}
-        yield "words", run_spanloom("spanloom `edge`, words only", plain, PENALTIES, options.quick)
+        yield "words", run_spanloom("spanloom `edge`, words only", plain, L2, options.quick)
         if options.clusters:
             yield (
                 "rich",
                 run_spanloom(
                     "spanloom `edge`, `genia-rich` with clusters",
                     parts,
-                    RICH_PENALTIES,
+                    RICH_L2,
                     options.quick,
                     features="genia-rich",
                     clusters=options.clusters,

@@ -2,6 +2,8 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 #include "spanloom/compressed.hpp"
 
@@ -9,6 +11,7 @@ namespace spanloom {
 namespace {
 
 constexpr std::int64_t kFewestSites = 4;  // of a class that may lead a bundle
+constexpr std::uint32_t kFarthest = 128;  // entries before and after it that may belong to it
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 std::span<const std::uint32_t> row_of(const SparseRows& rows, std::size_t r) {
@@ -31,8 +34,8 @@ std::vector<Surroundings> find_surroundings(const SparseRows& rows, std::size_t 
   for (std::size_t r = 0; r < rows.rows(); ++r) {
     for (std::int64_t e = rows.row_ptr[r]; e < rows.row_ptr[r + 1]; ++e) {
       Surroundings& around = out[ids[e]];
-      const auto before = static_cast<std::uint32_t>(e - rows.row_ptr[r]);
-      const auto after = static_cast<std::uint32_t>(rows.row_ptr[r + 1] - e - 1);
+      const auto before = static_cast<std::uint32_t>(std::min<std::int64_t>(e - rows.row_ptr[r], kFarthest));
+      const auto after = static_cast<std::uint32_t>(std::min<std::int64_t>(rows.row_ptr[r + 1] - e - 1, kFarthest));
       if (around.entry < 0) {
         around = {e, before, after};
         continue;
@@ -99,7 +102,8 @@ class Cover {
     return pieces_;
   }
 
-  // Leaves out what costs more than it saves: what few rows use.
+  // Leaves out what costs more than it saves: what few rows use. Others may then take its place, so that in the end one
+  // or the other may have a few uses less than were counted.
   void prune(const std::vector<std::int64_t>& uses) {
     for (const std::uint32_t c : order_) {
       const std::int64_t members = length(c);
@@ -197,6 +201,11 @@ void bundle(CompressedRows& x) {
     }
     ids.insert(ids.end(), row.begin() + place, row.end());
     row_ptr.push_back(static_cast<std::int64_t>(ids.size()));
+  }
+  constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (rows.rows() + x.bundles() > kMost || x.classes() + x.bundles() > kMost) {
+    throw std::length_error("[bundle] more than 2^32 sites or features with " + std::to_string(x.bundles()) +
+                            " bundles");
   }
   rows.ids = std::move(ids);
   rows.row_ptr = std::move(row_ptr);

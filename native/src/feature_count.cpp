@@ -31,7 +31,7 @@ struct ViewValues {
 // How often each word of a column is read at an offset, and where first. Words are followed by <s> and </s>.
 struct Reads {
   std::vector<Id> counts, first_row;
-  std::vector<Id> order;  // words in order of first_row
+  std::vector<Id> order;  // words in the order in which they are met
 };
 
 // Where a single atom reads: the rows of a part, a column, an offset.
@@ -68,8 +68,8 @@ class Counting {
   void count_joint(const Template& t, Candidates& out) const;
   void count_own(const Template& t, Candidates& out) const;
 
-  // Calls body(row, first token, tokens, position in the sentence) for every row of a part in order. Where the sites
-  // are tokens or gaps, there is one part, the inside.
+  // Calls body(row, first token, tokens, position in the sentence) for what every token brings to a part, in order.
+  // Where the sites are tokens or gaps, there is one part, the inside.
   template <class Body>
   void each_row(Part part, std::int32_t index, const Body& body) const {
     if (sites_ == Sites::segments) {

@@ -123,7 +123,7 @@ void FeatureRows::plan() {
       sizes_[v][size] = value;
     }
   }
-  std::map<std::tuple<std::size_t, std::uint32_t, std::int32_t>, std::size_t> bundle_of;
+  std::map<std::tuple<std::size_t, std::uint32_t, std::int32_t>, std::size_t> word_of;
   for (std::uint32_t index = 0; index < program.templates.size(); ++index) {
     const Template& t = program.templates[index];
     Plan& plan = plans_[plan_of(t)];
@@ -136,13 +136,13 @@ void FeatureRows::plan() {
       own_ = true;
     } else if (t.single() && !(sites_ == Sites::segments && t.part == Part::span)) {
       const std::uint32_t column = program.views[t.atoms[0].view].column;
-      const auto [place, fresh] = bundle_of.try_emplace({plan_of(t), column, t.atoms[0].offset}, plan.bundles.size());
+      const auto [place, fresh] = word_of.try_emplace({plan_of(t), column, t.atoms[0].offset}, plan.words.size());
       auto& slots = layouts_[column].slots;
       if (fresh) {
-        plan.bundles.push_back({column, t.atoms[0].offset, static_cast<std::uint32_t>(slots.size())});
+        plan.words.push_back({column, t.atoms[0].offset, static_cast<std::uint32_t>(slots.size())});
         slots.emplace_back();
       }
-      slots[plan.bundles[place->second].slot].templates.push_back(index);
+      slots[plan.words[place->second].slot].templates.push_back(index);
     } else {
       Joint joint{index, t.kind, {}};
       for (const Atom& atom : t.atoms) {
@@ -229,9 +229,9 @@ void FeatureRows::append_plan(const Plan& plan, const Padded& sentence, std::int
   const TokenInput& input = *sentence.input;
   const bool real = !input.own_values.empty() && own_;
   for (const std::uint32_t id : plan.bias) chunk.ids.push_back(id);
-  for (const Read& bundle : plan.bundles) {
-    const WordEntry entry = sentence.at[bundle.column][from + bundle.offset];
-    chunk.ids.append(entry + entry[bundle.slot], entry[bundle.slot + 1] - entry[bundle.slot]);
+  for (const Read& word : plan.words) {
+    const WordEntry entry = sentence.at[word.column][from + word.offset];
+    chunk.ids.append(entry + entry[word.slot], entry[word.slot + 1] - entry[word.slot]);
   }
   append_joints(plan, sentence, from, to, chunk);
   if (real) chunk.values.resize(chunk.ids.size(), 1.0f);

@@ -12,6 +12,8 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom.corpus import valid_spans
 from spanloom.errors import CorpusError, EncodingError, ModelFileError, ParameterError
 from spanloom.models import MODELS
+from spanloom.models.semimarkov import SegmentComponent
+from spanloom.models.spans import SpanComponent
 
 NAMES = ["semimarkov", "weak-semimarkov", "dgm", "dgm-s"]
 FEATURES = ["bias", "first(word)[-1..0]", "last(word)[0..1]", "left(word, 1..2)", "right(word, 1..2)", "size", "word"]
@@ -198,3 +200,15 @@ def test_damaged_headers_are_model_file_errors():
         for header in ({}, {"longest": None, "types": []}, {"longest": 0, "types": ["a"]}, {"longest": 2, "types": 3}):
             with pytest.raises(ModelFileError, match="damaged"):
                 MODELS[name].from_header(header)
+
+
+@pytest.mark.parametrize("component", [SegmentComponent, SpanComponent])
+def test_a_sentence_alone_comes_back(component):
+    """Without the candidates of a corpus, those are all segments; a set of segments may nest."""
+    mentions = [Mention("A", ((0, 1),)), Mention("B", ((2, 5),))]
+    if component is SpanComponent:
+        mentions.append(Mention("A", ((2, 3),)))
+    one = component(["A", "B"])
+    for n in (5, 7):
+        assert sorted(one.decode(one.encode(mentions, n), n)) == sorted(mentions)
+    assert one.decode(one.encode([], 4), 4) == []

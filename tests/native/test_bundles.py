@@ -8,12 +8,16 @@ import pytest
 from oracles import finite_differences
 from spanloom._native import ChainStructure, CompressedRows, Lbfgs, Likelihood, SparseRows
 
-LABELS = 3
+
+def chain(labels: int) -> ChainStructure:
+    every = np.ones(labels, np.uint8)
+    return ChainStructure(labels, np.ones(labels**2, np.uint8), every, every)
 
 
-def chain() -> ChainStructure:
-    every = np.ones(LABELS, np.uint8)
-    return ChainStructure(LABELS, np.ones(LABELS**2, np.uint8), every, every)
+def tied(labels: int):
+    """Every column has a parameter of its own and one that all share."""
+    params = [[j, labels] for j in range(labels)]
+    return np.arange(labels + 1, dtype=np.int64) * 2, np.array(params, np.int32).ravel(), labels + 1
 
 
 def rows_of(rows: list[list[int]], lengths: list[int], width: int, values=None) -> SparseRows:
@@ -22,41 +26,47 @@ def rows_of(rows: list[list[int]], lengths: list[int], width: int, values=None) 
     return SparseRows(np.concatenate([[0], np.cumsum(lengths)]), row_ptr, ids, width, values)
 
 
-def text(seed: int, sentences: int = 12):
+def text(seed: int, sentences: int = 12, labels: int = 3, words: int = 6):
     """Words that bring features along, at the token and at its neighbour; and a feature of the pair.
 
-    Feature 0 is everywhere; word w of 6 has 4 features of its own and 2 that it shares with w + 1 or w - 1. What
-    the word before says has other numbers. Some rows have a feature twice.
+    Feature 0 is everywhere; a word has 4 features of its own and 2 that it shares with its neighbour in the vocabulary.
+    What the word before says has other numbers. Some rows have a feature twice.
     """
     random = np.random.default_rng(seed)
-    block = 30
+    block = 5 * words
     rows, lengths, cells = [], [], []
+
+    def says(w: int) -> list[int]:
+        shared = 4 * words + w // 2
+        return [4 * w, 4 * w + 1, shared, shared + words // 2, 4 * w + 2, 4 * w + 3]
+
     for _ in range(sentences):
-        words = random.integers(0, 6, int(random.integers(0, 9)))
-        lengths.append(len(words))
-        for t, w in enumerate(words):
-            says = [[4 * v, 4 * v + 1, 24 + v // 2, 27 + v // 2, 4 * v + 2, 4 * v + 3] for v in (w, words[t - 1])]
-            row = [0, *(1 + f for f in says[0])]
+        sentence = random.integers(0, words, int(random.integers(0, 9)))
+        lengths.append(len(sentence))
+        for t, w in enumerate(sentence):
+            row = [0, *(1 + f for f in says(w))]
             if t:
-                row += [*(1 + block + f for f in says[1]), 1 + 2 * block + 6 * words[t - 1] + w]
+                row += [*(1 + block + f for f in says(sentence[t - 1])), 1 + 2 * block + words * sentence[t - 1] + w]
             rows.append(row + [1 + 4 * w] * int(random.integers(0, 5) == 0))
-        y = random.integers(0, LABELS, len(words))
-        cells.append(np.concatenate([np.arange(len(y)) * LABELS + y, len(y) * LABELS + y[:-1] * LABELS + y[1:]]))
+        y = random.integers(0, labels, len(sentence))
+        cells.append(np.concatenate([np.arange(len(y)) * labels + y, len(y) * labels + y[:-1] * labels + y[1:]]))
     ptr = np.concatenate([[0], np.cumsum([len(c) for c in cells])]).astype(np.int64)
-    return rows, lengths, 1 + 2 * block + 36, ptr, np.concatenate(cells).astype(np.int32)
+    return rows_of(rows, lengths, 1 + 2 * block + words**2), ptr, np.concatenate(cells).astype(np.int32)
 
 
+@pytest.mark.parametrize("tying", [None, tied])
+@pytest.mark.parametrize("labels", [3, 9, 18])
 @pytest.mark.parametrize("merge", [False, True])
-@pytest.mark.parametrize("seed", range(6))
-def test_value_gradient_and_weights_are_those_without_bundles(seed, merge):
-    rows, lengths, width, ptr, cells = text(seed)
-    x = rows_of(rows, lengths, width)
+@pytest.mark.parametrize("seed", range(3))
+def test_value_gradient_and_weights_are_those_without_bundles(seed, merge, labels, tying):
+    x, ptr, cells = text(seed, labels=labels)
     with_bundles, plain = (CompressedRows(x, merge=merge, bundles=b) for b in (True, False))
     assert with_bundles.bundles > 3
     assert plain.bundles == 0
     assert with_bundles.classes == plain.classes
     assert with_bundles.entries < plain.entries
-    one, other = (Likelihood(x, chain(), ptr, cells) for x in (with_bundles, plain))
+    site = None if tying is None else tying(labels)
+    one, other = (Likelihood(rows, chain(labels), ptr, cells, site) for rows in (with_bundles, plain))
     theta = np.random.default_rng(seed).normal(size=one.size)
     (value, gradient), (expected_value, expected) = one.evaluate(theta), other.evaluate(theta)
     assert value == pytest.approx(expected_value, rel=1e-7)
@@ -65,26 +75,42 @@ def test_value_gradient_and_weights_are_those_without_bundles(seed, merge):
 
 
 def test_gradient_equals_finite_differences():
-    rows, lengths, width, ptr, cells = text(7, 8)
-    objective = Likelihood(CompressedRows(rows_of(rows, lengths, width)), chain(), ptr, cells)
+    x, ptr, cells = text(7, 8)
+    objective = Likelihood(CompressedRows(x), chain(3), ptr, cells)
     theta = np.random.default_rng(1).normal(size=objective.size)
     numeric = finite_differences(lambda v: objective.evaluate(v)[0], theta, 1e-2)
     np.testing.assert_allclose(objective.evaluate(theta)[1], numeric, atol=2e-3)
 
 
-def test_threads_change_nothing():
-    """To the bit: what is added up, and in which order, does not depend on them."""
-    rows, lengths, width, ptr, cells = text(3, 400)
-    x = CompressedRows(rows_of(rows, lengths, width))
-    steps = [
-        Lbfgs(Likelihood(x, chain(), ptr, cells, threads=n), np.zeros(one.size), l2=0.1, threads=n)
-        for n in (1, 3)
-        for one in [Likelihood(x, chain(), ptr, cells)]
-    ]
-    for _ in range(5):
-        a, b = (optimiser.iterate() for optimiser in steps)
-        assert a.value == b.value
-    assert steps[0].x().tobytes() == steps[1].x().tobytes()
+def test_many_bundles_on_several_threads():
+    """More than a block of them and of sentences: to the bit the same on any number of threads, and right."""
+    x, ptr, cells = text(3, 3000, words=400)
+    rows, plain = CompressedRows(x), CompressedRows(x, bundles=False)
+    assert rows.bundles > 600  # three blocks of 256
+    assert x.row_ptr.size > 3 * 2048  # four shards of sentences
+    one, three, other = (Likelihood(r, chain(3), ptr, cells, threads=n) for r, n in ((rows, 1), (rows, 3), (plain, 1)))
+    theta = np.random.default_rng(0).normal(size=one.size)
+    value, gradient = one.evaluate(theta)
+    again, same = three.evaluate(theta)
+    assert (value, gradient.tobytes()) == (again, same.tobytes())
+    expected_value, expected = other.evaluate(theta)
+    assert value == pytest.approx(expected_value, rel=1e-7)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_the_optimum_under_l1_is_the_same():
+    """Where features stay apart and many weights are zero."""
+    x, ptr, cells = text(2, 30)
+    found = []
+    for bundles in (True, False):
+        objective = Likelihood(CompressedRows(x, merge=False, bundles=bundles), chain(3), ptr, cells)
+        optimiser = Lbfgs(objective, np.zeros(objective.size), l1=0.5, l2=0.1)
+        for _ in range(200):
+            value = optimiser.iterate().value
+        found.append((value, optimiser.x()))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-6)
+    assert 0.1 < np.mean(found[0][1] == 0) < 0.95
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=5e-3)
 
 
 def test_a_run_that_all_rows_share_is_one_entry():
@@ -92,6 +118,13 @@ def test_a_run_that_all_rows_share_is_one_entry():
     x = CompressedRows(rows_of([[5, 1, 4, 2], [0, 5, 1, 4, 2]] * 3, [6], 6), merge=False)
     assert x.bundles == 1
     assert x.entries == 6 + 3 + 4
+
+
+def test_what_few_rows_use_is_no_bundle():
+    """0 1 stand together in six rows, but in four of them as a part of 0 1 2 3, which is longer and comes first."""
+    x = CompressedRows(rows_of([[0, 1, 2, 3]] * 4 + [[0, 1, 4], [0, 1, 5]], [6], 6), merge=False)
+    assert x.bundles == 1
+    assert x.entries == 4 + 3 + 3 + 4
 
 
 @pytest.mark.parametrize(
@@ -116,6 +149,6 @@ def test_rows_with_values_have_none():
 
 
 def test_observed_pairs_take_rows_without_bundles():
-    rows, lengths, width, ptr, cells = text(0)
+    x, ptr, cells = text(0)
     with pytest.raises(ValueError, match="without bundles"):
-        Likelihood(CompressedRows(rows_of(rows, lengths, width)), chain(), ptr, cells, observed=True)
+        Likelihood(CompressedRows(x), chain(3), ptr, cells, observed=True)

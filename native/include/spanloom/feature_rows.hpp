@@ -23,7 +23,8 @@ class FeatureRows {
   Sites sites() const { return sites_; }
 
   // Unknown words, values and features are skipped. The result does not depend on the number of threads. In a row:
-  // bias, then bundles by (column, offset), then conjunctions, bags and own features in the order of their templates.
+  // bias, then what single words bring, by (column, offset), then conjunctions, bags and own features in the order of
+  // their templates.
   SparseRows rows(const TokenInput& input, int threads) const;
 
  private:
@@ -56,7 +57,7 @@ class FeatureRows {
   // What goes into one kind of row.
   struct Plan {
     std::vector<std::uint32_t> bias;
-    std::vector<Read> bundles;
+    std::vector<Read> words;
     std::vector<Joint> joints;
     std::vector<Own> own;
   };

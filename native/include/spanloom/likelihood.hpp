@@ -38,7 +38,8 @@ struct Gold {
 class Likelihood final : public Objective {
  public:
   // Objectives over the same features share `x`.
-  // observed: only (feature, column) pairs that the gold has get a weight, as CRFsuite does by default.
+  // observed: only (feature, column) pairs that the gold has get a weight, as CRFsuite does by default; x must have no
+  // bundles then, or std::invalid_argument is thrown.
   Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure, Gold gold,
              Tying site_tying, Tying global_tying, bool observed, int threads);
 
@@ -73,7 +74,7 @@ class Likelihood final : public Objective {
   std::size_t global_params_;
   Layout layout_;
   std::vector<Shard> shards_;
-  LargeVector<float> difference_;  // [sites, stride]: expected - gold
+  LargeVector<float> difference_;  // [sites, then bundles; stride]: expected - gold
 };
 
 }  // namespace spanloom

@@ -24,7 +24,7 @@ def cluster(
     The file has the usual form of paths: bits, word, count. Features use it by prefixes of the bits.
 
     [bold]Example:[/bold] spanloom cluster abstracts.txt -c 1000 -o paths && spanloom train train.jsonl --clusters paths
-    --features muis-lu-genia -o gene.loom
+    --model edge --features muis-lu-genia-gaps -o gene.loom
     """
     from spanloom.errors import CorpusError
     from spanloom.features.brown import train_clusters

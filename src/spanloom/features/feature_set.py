@@ -14,7 +14,7 @@ from spanloom.errors import CorpusError, ParameterError
 from spanloom.features.compiled import Resources, view_values
 from spanloom.features.grammar import LOOKUPS, SIZE, Template, View, parse_template, parse_view
 from spanloom.features.resources import read_resource
-from spanloom.features.separator_sets import CLUSTERS
+from spanloom.features.separator_sets import clusters
 from spanloom.features.sets import NAMED
 
 if sys.version_info >= (3, 11):
@@ -163,7 +163,7 @@ class FeatureSet:
         """
         views = [atom.view for template in self.parsed() for atom in template.atoms]
         used = any(op.kind in LOOKUPS and op.names[0] == "brown" for view in views for op in view.operations)
-        return self if used else self.plus(CLUSTERS)
+        return self if used else self.plus(clusters())
 
     def uses_own(self) -> bool:
         """Tell whether a template reads the user's own features."""

@@ -38,19 +38,21 @@ def muis_lu(at: int = 0) -> tuple[str, ...]:
     )
 
 
+def clusters(at: int = 0) -> tuple[str, ...]:
+    """Brown clusters around a token: also what a set without templates for them gets if clusters are given."""
+    return (f"cluster(word, brown, 4, 6, 10, 20)[{at - 1}..{at + 1}]",)
+
+
 def finkel_manning(at: int = 0) -> tuple[str, ...]:
     """Clusters and shapes around a token, its affixes: what Finkel & Manning (2009) add for GENIA."""
     return (
-        f"cluster(word, brown, 4, 6, 10, 20)[{at - 1}..{at + 1}]",
+        *clusters(at),
         f"shape(word)[{at - 1}..{at + 1}]",
         *ngrams("shape(word)", range(at - 1, at + 2), [2]),
         f"prefix(word, 1..6)[{at}]",
         f"suffix(word, 1..6)[{at}]",
     )
 
-
-CLUSTERS = ("cluster(word, brown, 4, 6, 10, 20)[-1..1]",)
-"""What a set without templates for Brown clusters gets if clusters are given."""
 
 BEFORE = -1
 """The token before a gap: an edge of EDGE leaves it, and STATE's separator comes after it."""

@@ -57,7 +57,7 @@ class LatticeComponent(Component):
         return [self._encode(mentions, lattices, number) for number, mentions in enumerate(gold)]
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
-        """Undo ``encode``."""
+        """Undo ``encode``; only ``decode_all`` knows the candidates of other cells."""
         shapes = Shapes([n], all_segments([n], max(n, 1), (1, 1, False)))
         return self.decode_all(cells, np.array([0, len(cells)], np.int64), shapes)[0]
 
