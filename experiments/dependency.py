@@ -113,9 +113,9 @@ def runs() -> Iterator[Run]:
                     settings |= PARSING
                 paper = {"f1": PAPER[trees, dep][place], **({"edges": EDGES[model]} if model in EDGES else {})}
                 yield Run(name, settings, paper)
-    for dep, model in itertools.product((False, True), ("semimarkov", "dgm")):
-        settings = {"corpus": "gum", "trees": "gold", "model": model, "features": "jie-semi" + "+dep" * dep, "l2": 0.5}
-        yield Run(f"gum, gold trees{', dependency features' * dep}{LONG}: {model}", settings | {"longest": 40})
+    for corpus, dep, model in itertools.product(("gum", "gum4"), (False, True), ("semimarkov", "dgm")):
+        settings = {"corpus": corpus, "trees": "gold", "model": model, "features": "jie-semi" + "+dep" * dep, "l2": 0.5}
+        yield Run(f"{corpus}, gold trees{', dependency features' * dep}{LONG}: {model}", settings | {"longest": 40})
     for model, features, longest in (
         ("edge", "jie-chain", None),
         ("edge", "jie-chain+dep", None),
