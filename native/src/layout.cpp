@@ -228,33 +228,20 @@ void Layout::load(std::span<const double> params) {
       }
     }
   });
-  load_bundles();
+  add_up_bundles(weights_.data(), x_.bundle_ptr, x_.members, x_.classes());
 }
 
-// The weights of a bundle are the sum of its members'.
-void Layout::load_bundles() {
+// table[first + b] = the sum of table[ids of b], for every bundle b: its weights from its members', and its difference,
+// which its members find behind the sites, from its sites'.
+void Layout::add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, const std::vector<std::uint32_t>& ids,
+                            std::size_t first) const {
   const std::size_t bundles = x_.bundles();
   parallel_for((bundles + kBlockBundles - 1) / kBlockBundles, threads_, [&](std::size_t block) {
-    const std::size_t first = block * kBlockBundles;
-    const std::size_t last = std::min(bundles, first + kBlockBundles);
-    std::vector<double> sums((last - first) * stride_);
-    kernels::gather_rows(weights_.data(), stride_, x_.bundle_ptr.data(), x_.members.data(), nullptr, first, last,
-                         sums.data());
-    float* out = &weights_[(x_.classes() + first) * stride_];
-    for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i]);
-  });
-}
-
-// The difference of a bundle is the sum of its sites'; its members find it behind the sites.
-void Layout::add_up_bundles(float* difference) const {
-  const std::size_t bundles = x_.bundles();
-  parallel_for((bundles + kBlockBundles - 1) / kBlockBundles, threads_, [&](std::size_t block) {
-    const std::size_t first = block * kBlockBundles;
-    const std::size_t last = std::min(bundles, first + kBlockBundles);
-    std::vector<double> sums((last - first) * stride_);
-    kernels::gather_rows(difference, stride_, x_.bundle_site_ptr.data(), x_.bundle_sites.data(), nullptr, first, last,
-                         sums.data());
-    float* out = difference + (x_.rows.rows() + first) * stride_;
+    const std::size_t from = block * kBlockBundles;
+    const std::size_t to = std::min(bundles, from + kBlockBundles);
+    std::vector<double> sums((to - from) * stride_);
+    kernels::gather_rows(table, stride_, ptr.data(), ids.data(), nullptr, from, to, sums.data());
+    float* out = table + (first + from) * stride_;
     for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i]);
   });
 }
@@ -280,7 +267,7 @@ void Layout::scores(std::size_t first, std::size_t last, double* out) const {
 }
 
 void Layout::gradient(float* difference, std::span<double> gradient) const {
-  add_up_bundles(difference);
+  add_up_bundles(difference, x_.bundle_site_ptr, x_.bundle_sites, x_.rows.rows());
   const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
     std::vector<double> sum(stride_);

@@ -74,8 +74,8 @@ class Layout {
   void restrict_to(const Support& support);
   void split_rows();
   void make_blocks();
-  void load_bundles();
-  void add_up_bundles(float* difference) const;
+  void add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, const std::vector<std::uint32_t>& ids,
+                      std::size_t first) const;
   void restricted_row(const double* params, std::size_t c, double* out) const;
 
   const CompressedRows& x_;
