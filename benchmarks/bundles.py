@@ -4,7 +4,8 @@
 
 A bundle is a run of features that always stand together, added up once (docs/architecture.md). The likelihood is that
 of ``edge`` for the proteins of GENIA's training part; both are evaluated in turn at the same weights on one thread, and
-the time is the least processor time of the rounds. With ``--write`` the table goes to ``benchmarks/results/bundles.md``.
+the time is the least processor time of the rounds. With ``--write`` the table goes to
+``benchmarks/results/bundles.md``.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     lines = [
-        "| features | million entries | with bundles | bundles | ms an evaluation | with bundles | share | s to prepare "
-        "| with bundles |",
+        "| features | million entries | with bundles | bundles | ms an evaluation | with bundles | share "
+        "| s to prepare | with bundles |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(measure(features, given.data, given.rounds) for features in SETS),
     ]
