@@ -237,7 +237,8 @@ EXPERIMENT = Experiment(
         "Manning (2009), whom it follows, from memory. The mention penalty is chosen on the development part; `low` "
         "and `high` bound F1 with 95 % (bootstrap over sentences); `F1 overlap` counts the sentences in which gold "
         "mentions overlap. Words per second are from tokens to mentions on one core, by processor time. `objective` "
-        "in the JSON file is drawn in separators.png (figure 7). BC2GM is tokenised anew for tagging and scored in characters, without alternatives; the last "
+        "in the JSON file is drawn in separators.png (figure 7). BC2GM is tokenised anew for tagging and scored in "
+        "characters, without alternatives; the last "
         "tenth of its training part serves as development part."
     ),
     finish=draw,
