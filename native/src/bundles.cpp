@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -10,116 +11,200 @@
 namespace spanloom {
 namespace {
 
-constexpr std::int64_t kFewestSites = 4;  // of a class that may lead a bundle
-constexpr std::uint32_t kFarthest = 128;  // entries before and after it that may belong to it
+constexpr std::uint32_t kFewestUses = 4;  // of a pair: with fewer, writing its sum costs what it saves
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+using Pair = std::array<std::uint32_t, 2>;
 
 std::span<const std::uint32_t> row_of(const SparseRows& rows, std::size_t r) {
   return {rows.ids.data() + rows.row_ptr[r], static_cast<std::size_t>(rows.row_ptr[r + 1] - rows.row_ptr[r])};
 }
 
-// What stands around a class wherever it is: as many entries before and after it as are the same in all its rows.
-// Extractors write what a word has to say in one place and in one order, so this finds most of what comes along.
-struct Surroundings {
-  std::int64_t entry = -1;  // where it was seen first
-  std::uint32_t before = 0;
-  std::uint32_t after = 0;
-
-  std::uint32_t length() const { return before + 1 + after; }
-};
-
-std::vector<Surroundings> find_surroundings(const SparseRows& rows, std::size_t classes) {
-  std::vector<Surroundings> out(classes);
-  const std::uint32_t* ids = rows.ids.data();
-  for (std::size_t r = 0; r < rows.rows(); ++r) {
-    for (std::int64_t e = rows.row_ptr[r]; e < rows.row_ptr[r + 1]; ++e) {
-      Surroundings& around = out[ids[e]];
-      const auto before = static_cast<std::uint32_t>(std::min<std::int64_t>(e - rows.row_ptr[r], kFarthest));
-      const auto after = static_cast<std::uint32_t>(std::min<std::int64_t>(rows.row_ptr[r + 1] - e - 1, kFarthest));
-      if (around.entry < 0) {
-        around = {e, before, after};
-        continue;
-      }
-      const std::uint32_t* here = ids + e;
-      const std::uint32_t* there = ids + around.entry;
-      around.before = std::min(around.before, before);
-      around.after = std::min(around.after, after);
-      std::uint32_t same = 0;
-      while (same < around.before && *(here - same - 1) == *(there - same - 1)) ++same;
-      around.before = same;
-      same = 0;
-      while (same < around.after && here[same + 1] == there[same + 1]) ++same;
-      around.after = same;
-    }
-  }
-  return out;
-}
-
-// Covers rows by surroundings that do not overlap, the longest first.
-class Cover {
+// Numbers pairs in the order in which they are first seen.
+class PairNumbers {
  public:
-  struct Piece {
-    std::uint32_t leader;
-    std::uint32_t first;  // place in the row
-    std::uint32_t last;
-  };
+  PairNumbers() : table_(std::size_t{1} << 16, kNone) {}
 
-  explicit Cover(const CompressedRows& x)
-      : rows_(x.rows), around_(find_surroundings(x.rows, x.classes())), rank_(x.classes(), kNone) {
-    const auto sites = [&](std::uint32_t c) { return x.class_ptr[c + 1] - x.class_ptr[c]; };
-    for (std::uint32_t c = 0; c < x.classes(); ++c) {
-      if (sites(c) >= kFewestSites && length(c) > 1) order_.push_back(c);
-    }
-    std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) {
-      return length(a) != length(b) ? length(a) > length(b) : sites(a) > sites(b);
-    });
-    for (std::uint32_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = i;
-  }
+  const std::vector<Pair>& pairs() const { return pairs_; }
 
-  std::uint32_t length(std::uint32_t c) const { return around_[c].length(); }
-
-  // The pieces of row r, in the order of their places.
-  const std::vector<Piece>& of(std::size_t r) {
-    const auto row = row_of(rows_, r);
-    ranked_.clear();
-    for (std::uint32_t place = 0; place < row.size(); ++place) {
-      const std::uint32_t rank = rank_[row[place]];
-      if (rank != kNone) ranked_.push_back(std::uint64_t{rank} << 32 | place);
+  std::uint32_t of(Pair pair) {
+    std::size_t place = find(pair);
+    if (table_[place] == kNone) {
+      if (2 * (pairs_.size() + 1) > table_.size()) {
+        grow();
+        place = find(pair);
+      }
+      table_[place] = static_cast<std::uint32_t>(pairs_.size());
+      pairs_.push_back(pair);
     }
-    std::sort(ranked_.begin(), ranked_.end());
-    taken_.assign(row.size(), 0);
-    pieces_.clear();
-    for (const std::uint64_t one : ranked_) {
-      const std::uint32_t leader = order_[one >> 32];
-      const auto place = static_cast<std::uint32_t>(one);
-      const std::uint32_t first = place - around_[leader].before;
-      const std::uint32_t last = place + around_[leader].after;
-      if (std::any_of(taken_.begin() + first, taken_.begin() + last + 1, [](auto t) { return t != 0; })) continue;
-      std::fill(taken_.begin() + first, taken_.begin() + last + 1, std::uint8_t{1});
-      pieces_.push_back({leader, first, last});
-    }
-    std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.first < b.first; });
-    return pieces_;
-  }
-
-  // Leaves out what costs more than it saves: what few rows use. Others may then take its place, so that in the end one
-  // or the other may have a few uses less than were counted.
-  void prune(const std::vector<std::int64_t>& uses) {
-    for (const std::uint32_t c : order_) {
-      const std::int64_t members = length(c);
-      if (2 * uses[c] * (members - 1) <= 3 * members) rank_[c] = kNone;
-    }
+    return table_[place];
   }
 
  private:
-  const SparseRows& rows_;
-  std::vector<Surroundings> around_;  // [classes]
-  std::vector<std::uint32_t> order_;  // classes by what is to be taken first
-  std::vector<std::uint32_t> rank_;   // [classes]: where it is in order_
-  std::vector<std::uint64_t> ranked_;
-  std::vector<std::uint8_t> taken_;
-  std::vector<Piece> pieces_;
+  // Where the pair is, or the empty place where it belongs.
+  std::size_t find(Pair pair) const {
+    const std::size_t mask = table_.size() - 1;
+    std::size_t place = ((std::uint64_t{pair[0]} << 32 | pair[1]) * 0x9e3779b97f4a7c15ULL) >> (64 - bits_);
+    while (table_[place] != kNone && pairs_[table_[place]] != pair) place = (place + 1) & mask;
+    return place;
+  }
+
+  void grow() {
+    ++bits_;
+    table_.assign(std::size_t{1} << bits_, kNone);
+    for (std::uint32_t i = 0; i < pairs_.size(); ++i) table_[find(pairs_[i])] = i;
+  }
+
+  int bits_ = 16;
+  std::vector<std::uint32_t> table_;
+  std::vector<Pair> pairs_;
 };
+
+// Rows rewritten with symbols for pairs of neighbours (Re-Pair, Larsson and Moffat 2000, many pairs in a round):
+// symbols from `classes` on are pairs of earlier symbols.
+class Rewriting {
+ public:
+  Rewriting(SparseRows& rows, std::uint32_t classes) : rows_(rows), classes_(classes), symbols_(classes) {}
+
+  // Replaces pairs that many rows have; returns whether it was worth another round.
+  bool round() {
+    const std::size_t before = rows_.ids.size();
+    number_pairs();
+    choose();
+    replace();
+    return rows_.ids.size() + before / 100 < before;
+  }
+
+  // The members of every pair as bundles, and what a symbol of the rows is now called.
+  void finish(CompressedRows& x);
+
+ private:
+  // numbers_[e]: the number of the pair that begins with entry e, or kNone at a row's end and for what is too rare.
+  void number_pairs() {
+    std::vector<std::uint32_t> seen(symbols_, 0);
+    for (const std::uint32_t id : rows_.ids) ++seen[id];
+    numbers_.assign(rows_.ids.size(), kNone);
+    known_ = {};
+    counts_.clear();
+    for (std::size_t r = 0; r < rows_.rows(); ++r) {
+      for (std::int64_t e = rows_.row_ptr[r]; e + 1 < rows_.row_ptr[r + 1]; ++e) {
+        const Pair pair{rows_.ids[e], rows_.ids[e + 1]};
+        if (seen[pair[0]] < kFewestUses || seen[pair[1]] < kFewestUses) continue;
+        numbers_[e] = known_.of(pair);
+        if (numbers_[e] == counts_.size()) counts_.push_back(0);
+        ++counts_[numbers_[e]];
+      }
+    }
+  }
+
+  // Leaves in numbers_ the pairs that a row takes, the most frequent first, none of which share an entry.
+  void choose() {
+    uses_.assign(counts_.size(), 0);
+    std::vector<std::uint64_t> order;
+    for (std::size_t r = 0; r < rows_.rows(); ++r) {
+      std::uint32_t* numbers = numbers_.data() + rows_.row_ptr[r];
+      const std::size_t n = row_of(rows_, r).size();
+      order.clear();
+      for (std::size_t i = 0; i + 1 < n; ++i) {
+        if (numbers[i] == kNone) continue;
+        const std::uint32_t count = counts_[numbers[i]];
+        if (count < kFewestUses) {
+          numbers[i] = kNone;
+        } else {
+          order.push_back(std::uint64_t{kNone - count} << 32 | i);
+        }
+      }
+      std::sort(order.begin(), order.end());
+      for (const std::uint64_t one : order) {
+        const auto i = static_cast<std::uint32_t>(one);
+        if (numbers[i] == kNone) continue;
+        if (i > 0) numbers[i - 1] = kNone;
+        numbers[i + 1] = kNone;  // an entry of this row: a pair never begins with the last one
+        ++uses_[numbers[i]];
+      }
+    }
+  }
+
+  // Gives the pairs that are used often enough a symbol, and writes it.
+  void replace() {
+    std::vector<std::uint32_t> symbol(uses_.size(), kNone);
+    for (std::size_t p = 0; p < uses_.size(); ++p) {
+      if (uses_[p] < kFewestUses) continue;
+      if (symbols_ == kNone) throw std::length_error("[bundle] more than 2^32 features and bundles");
+      symbol[p] = symbols_++;
+      pairs_.push_back(known_.pairs()[p]);
+    }
+    std::int64_t to = 0;
+    std::int64_t e = 0;
+    for (std::size_t r = 0; r < rows_.rows(); ++r) {
+      for (const std::int64_t end = rows_.row_ptr[r + 1]; e < end; ++e, ++to) {
+        const std::uint32_t number = numbers_[e];
+        const bool pair = number != kNone && symbol[number] != kNone;
+        rows_.ids[to] = pair ? symbol[number] : rows_.ids[e];
+        e += pair;
+      }
+      rows_.row_ptr[r + 1] = to;
+    }
+    rows_.ids.resize(to);
+  }
+
+  SparseRows& rows_;
+  std::uint32_t classes_;
+  std::uint32_t symbols_;
+  std::vector<Pair> pairs_;  // [symbols - classes]
+  PairNumbers known_;
+  std::vector<std::uint32_t> numbers_, counts_, uses_;
+};
+
+void Rewriting::finish(CompressedRows& x) {
+  // What other pairs alone use, and not more than twice, is put in their place.
+  std::vector<std::uint32_t> uses(pairs_.size(), 0);
+  const auto use = [&](std::uint32_t symbol, std::uint32_t often) {
+    if (symbol >= classes_) uses[symbol - classes_] = std::min(uses[symbol - classes_] + often, 3U);
+  };
+  for (const std::uint32_t id : rows_.ids) use(id, 3);
+  for (const Pair& pair : pairs_) {
+    for (const std::uint32_t symbol : pair) use(symbol, 1);
+  }
+  std::vector<std::vector<std::uint32_t>> levels;
+  std::vector<std::uint32_t> level(pairs_.size(), 0);
+  std::vector<std::int64_t> ptr{0};
+  std::vector<std::uint32_t> members;
+  for (std::uint32_t p = 0; p < pairs_.size(); ++p) {
+    for (const std::uint32_t symbol : pairs_[p]) {
+      if (symbol < classes_) {
+        members.push_back(symbol);
+        continue;
+      }
+      const std::uint32_t q = symbol - classes_;
+      if (uses[q] < 3) {
+        const auto from = static_cast<std::size_t>(ptr[q]);
+        for (std::size_t m = from; m < static_cast<std::size_t>(ptr[q + 1]); ++m) members.push_back(members[m]);
+        level[p] = std::max(level[p], level[q]);
+      } else {
+        members.push_back(symbol);
+        level[p] = std::max(level[p], level[q] + 1);
+      }
+    }
+    ptr.push_back(static_cast<std::int64_t>(members.size()));
+    if (uses[p] < 3) continue;
+    levels.resize(std::max<std::size_t>(levels.size(), level[p] + std::size_t{1}));
+    levels[level[p]].push_back(p);
+  }
+  std::vector<std::uint32_t> name(pairs_.size(), kNone);
+  const auto rename = [&](std::uint32_t symbol) { return symbol < classes_ ? symbol : name[symbol - classes_]; };
+  for (const auto& one : levels) {
+    for (const std::uint32_t p : one) {
+      name[p] = classes_ + static_cast<std::uint32_t>(x.bundles());
+      for (std::int64_t m = ptr[p]; m < ptr[p + 1]; ++m) x.members.push_back(rename(members[m]));
+      x.bundle_ptr.push_back(static_cast<std::int64_t>(x.members.size()));
+    }
+    x.level_ptr.push_back(x.bundles());
+  }
+  for (std::uint32_t& id : rows_.ids) id = rename(id);
+  rows_.ids.shrink_to_fit();
+  rows_.width = classes_ + static_cast<std::uint32_t>(x.bundles());
+}
 
 // Lists by id, filled in the order in which sites come.
 class Lists {
@@ -148,19 +233,18 @@ void list_sites(CompressedRows& x) {
   Lists of_classes(classes);
   Lists of_bundles(x.bundles());
   const auto each = [&](auto&& visit) {
-    for (std::size_t r = 0; r < x.rows.rows(); ++r) {
-      for (const std::uint32_t id : row_of(x.rows, r)) {
-        if (id < classes) {
-          visit(of_classes, id, r);
-        } else {
-          visit(of_bundles, id - classes, r);
-        }
+    const auto one = [&](std::uint32_t id, std::size_t site) {
+      if (id < classes) {
+        visit(of_classes, id, site);
+      } else {
+        visit(of_bundles, id - classes, site);
       }
+    };
+    for (std::size_t r = 0; r < x.rows.rows(); ++r) {
+      for (const std::uint32_t id : row_of(x.rows, r)) one(id, r);
     }
     for (std::size_t b = 0; b < x.bundles(); ++b) {
-      for (std::int64_t m = x.bundle_ptr[b]; m < x.bundle_ptr[b + 1]; ++m) {
-        visit(of_classes, x.members[m], x.rows.rows() + b);
-      }
+      for (std::int64_t m = x.bundle_ptr[b]; m < x.bundle_ptr[b + 1]; ++m) one(x.members[m], x.rows.rows() + b);
     }
   };
   each([](Lists& lists, std::uint32_t id, std::size_t) { lists.count(id); });
@@ -174,42 +258,14 @@ void list_sites(CompressedRows& x) {
 }  // namespace
 
 void bundle(CompressedRows& x) {
-  SparseRows& rows = x.rows;
-  Cover cover(x);
-  const auto classes = static_cast<std::uint32_t>(x.classes());
-  std::vector<std::int64_t> uses(classes, 0);
-  for (std::size_t r = 0; r < rows.rows(); ++r) {
-    for (const Cover::Piece& piece : cover.of(r)) ++uses[piece.leader];
+  {
+    Rewriting rewriting(x.rows, static_cast<std::uint32_t>(x.classes()));
+    while (rewriting.round()) continue;
+    rewriting.finish(x);
   }
-  cover.prune(uses);
-
-  std::vector<std::uint32_t> number(classes, kNone);  // of the bundle that a class leads
-  std::vector<std::uint32_t> ids;
-  std::vector<std::int64_t> row_ptr{0};
-  for (std::size_t r = 0; r < rows.rows(); ++r) {
-    const auto row = row_of(rows, r);
-    std::uint32_t place = 0;
-    for (const Cover::Piece& piece : cover.of(r)) {
-      ids.insert(ids.end(), row.begin() + place, row.begin() + piece.first);
-      place = piece.last + 1;
-      if (number[piece.leader] == kNone) {
-        number[piece.leader] = static_cast<std::uint32_t>(x.bundles());
-        x.members.insert(x.members.end(), row.begin() + piece.first, row.begin() + place);
-        x.bundle_ptr.push_back(static_cast<std::int64_t>(x.members.size()));
-      }
-      ids.push_back(classes + number[piece.leader]);
-    }
-    ids.insert(ids.end(), row.begin() + place, row.end());
-    row_ptr.push_back(static_cast<std::int64_t>(ids.size()));
+  if (x.rows.rows() + x.bundles() > kNone) {
+    throw std::length_error("[bundle] more than 2^32 sites with " + std::to_string(x.bundles()) + " bundles");
   }
-  constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (rows.rows() + x.bundles() > kMost || x.classes() + x.bundles() > kMost) {
-    throw std::length_error("[bundle] more than 2^32 sites or features with " + std::to_string(x.bundles()) +
-                            " bundles");
-  }
-  rows.ids = std::move(ids);
-  rows.row_ptr = std::move(row_ptr);
-  rows.width = classes + static_cast<std::uint32_t>(x.bundles());
   list_sites(x);
 }
 

@@ -228,17 +228,20 @@ void Layout::load(std::span<const double> params) {
       }
     }
   });
-  add_up_bundles(weights_.data(), x_.bundle_ptr, x_.members, x_.classes());
+  for (std::size_t level = 0; level < x_.levels(); ++level) {
+    add_up_bundles(weights_.data(), x_.bundle_ptr, x_.members, x_.classes(), level);
+  }
 }
 
-// table[first + b] = the sum of table[ids of b], for every bundle b: its weights from its members', and its difference,
-// which its members find behind the sites, from its sites'.
+// table[first + b] = the sum of table[ids of b], for every bundle b of a level: its weights from its members', and its
+// difference, which its members find behind the sites, from its sites'.
 void Layout::add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, const std::vector<std::uint32_t>& ids,
-                            std::size_t first) const {
-  const std::size_t bundles = x_.bundles();
-  parallel_for((bundles + kBlockBundles - 1) / kBlockBundles, threads_, [&](std::size_t block) {
-    const std::size_t from = block * kBlockBundles;
-    const std::size_t to = std::min(bundles, from + kBlockBundles);
+                            std::size_t first, std::size_t level) const {
+  const std::size_t begin = x_.level_ptr[level];
+  const std::size_t end = x_.level_ptr[level + 1];
+  parallel_for((end - begin + kBlockBundles - 1) / kBlockBundles, threads_, [&](std::size_t block) {
+    const std::size_t from = begin + block * kBlockBundles;
+    const std::size_t to = std::min(end, from + kBlockBundles);
     std::vector<double> sums((to - from) * stride_);
     kernels::gather_rows(table, stride_, ptr.data(), ids.data(), nullptr, from, to, sums.data());
     float* out = table + (first + from) * stride_;
@@ -267,7 +270,9 @@ void Layout::scores(std::size_t first, std::size_t last, double* out) const {
 }
 
 void Layout::gradient(float* difference, std::span<double> gradient) const {
-  add_up_bundles(difference, x_.bundle_site_ptr, x_.bundle_sites, x_.rows.rows());
+  for (std::size_t level = x_.levels(); level-- > 0;) {
+    add_up_bundles(difference, x_.bundle_site_ptr, x_.bundle_sites, x_.rows.rows(), level);
+  }
   const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
     std::vector<double> sum(stride_);

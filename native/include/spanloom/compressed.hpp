@@ -13,10 +13,10 @@ namespace spanloom {
 // each is one parameter v = sqrt(m) w: its sites see sqrt(m) v = m w, and its penalty v^2 = m w^2 is theirs. The
 // optimum, and every step of a gradient method on the way, is that of the whole matrix.
 //
-// Bundles: where one feature is, others always are (a word's affixes, shape and clusters where the word is). Those that
-// many sites share are added up once, as a bundle, and the rows have the bundle instead: the same matrix as a product
-// of two sparser ones. Entries of `rows` from classes() on are bundles; sites of a class from rows.rows() on are the
-// bundles that it is a member of.
+// Bundles: features come along with each other (a word's affixes, shape and clusters with the word). What stands side
+// by side in several rows is added up once, as a bundle, and the rows have the bundle instead; bundles that stand side
+// by side are bundled again, in levels. It is the same matrix as a product of sparser ones. Ids of `rows` and members
+// from classes() on are bundles; sites from rows.rows() on are the bundles that a class or a bundle is a member of.
 struct CompressedRows {
   SparseRows rows;                      // ids are classes, then bundles
   std::vector<std::int64_t> class_ptr;  // [classes + 1]: class c owns entries class_ptr[c] .. class_ptr[c + 1] of:
@@ -26,12 +26,14 @@ struct CompressedRows {
   std::vector<double> scale;            // [classes]: sqrt(m)
 
   std::vector<std::int64_t> bundle_ptr{0};       // [bundles + 1]: bundle b owns entries bundle_ptr[b] .. of:
-  std::vector<std::uint32_t> members;            //   its classes
+  std::vector<std::uint32_t> members;            //   its classes, and bundles of lower levels
   std::vector<std::int64_t> bundle_site_ptr{0};  // [bundles + 1]: the same for:
   std::vector<std::uint32_t> bundle_sites;       //   its sites, ascending
+  std::vector<std::size_t> level_ptr{0};         // [levels + 1]: level l has the bundles from level_ptr[l] on
 
   std::size_t classes() const { return class_ptr.size() - 1; }
   std::size_t bundles() const { return bundle_ptr.size() - 1; }
+  std::size_t levels() const { return level_ptr.size() - 1; }
 };
 
 // merge = false keeps every feature a class of its own; bundles = false leaves bundles alone, as do rows with values.
