@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 // Clones are made on the definitions only; sanitizers cannot follow the dispatch, so they switch them off.
@@ -20,6 +21,19 @@
 
 namespace spanloom::kernels {
 namespace {
+
+// Four doubles in one or two registers. Loops over columns are written with them, as compilers often fail to see that a
+// small array of sums is a few vectors.
+using Vector = double __attribute__((vector_size(32)));
+using Mask = std::int64_t __attribute__((vector_size(32)));
+constexpr std::size_t kVector = 4;
+
+SPANLOOM_INLINE void load(const double* from, Vector& to) { std::memcpy(&to, from, sizeof to); }
+SPANLOOM_INLINE void load(const float* from, Vector& to) {  // one instruction, which a vector of floats is not
+  to = Vector{static_cast<double>(from[0]), static_cast<double>(from[1]), static_cast<double>(from[2]),
+              static_cast<double>(from[3])};
+}
+SPANLOOM_INLINE void store(const Vector& from, double* to) { std::memcpy(to, &from, sizeof from); }
 
 constexpr std::size_t kAhead = 12;  // entries between the prefetch of a weight row and its use
 
@@ -57,14 +71,15 @@ SPANLOOM_INLINE double exp_one(double x) {
 template <std::size_t Width, bool kValued>
 SPANLOOM_INLINE void gather_block(const float* table, std::size_t stride, const std::uint32_t* ids, const float* values,
                                   std::size_t n, std::size_t readable, double* out) {
-  double sum[Width];
-  for (std::size_t j = 0; j < Width; ++j) sum[j] = 0;
+  Vector sum[Width / kVector] = {};
   const std::size_t safe = readable > kAhead ? std::min(n, readable - kAhead) : 0;
   std::size_t i = 0;
   const auto add = [&](std::size_t e) __attribute__((always_inline)) {
     const float* row = table + ids[e] * stride;
-    for (std::size_t j = 0; j < Width; ++j) {
-      sum[j] += kValued ? static_cast<double>(values[e]) * static_cast<double>(row[j]) : static_cast<double>(row[j]);
+    for (std::size_t j = 0; j < Width / kVector; ++j) {
+      Vector values_of;
+      load(row + j * kVector, values_of);
+      sum[j] += kValued ? static_cast<double>(values[e]) * values_of : values_of;
     }
   };
   for (; i < safe; ++i) {
@@ -74,7 +89,7 @@ SPANLOOM_INLINE void gather_block(const float* table, std::size_t stride, const 
     add(i);
   }
   for (; i < n; ++i) add(i);
-  for (std::size_t j = 0; j < Width; ++j) out[j] = sum[j];
+  for (std::size_t j = 0; j < Width / kVector; ++j) store(sum[j], out + j * kVector);
 }
 
 template <bool kValued>
@@ -94,55 +109,72 @@ SPANLOOM_INLINE void gather_any(const float* table, std::size_t stride, const st
   if (column < stride) gather_block<kLane / 2, kValued>(table + column, stride, ids, values, n, readable, out + column);
 }
 
-// out[0 .. Width) = sum over x of vector[x] * matrix[x, 0 .. Width), held in registers.
+// out[0 .. Width) = sum over x of vector[x] * matrix[x, 0 .. Width), held in registers: two sums side by side, since
+// each waits for its last addition.
 template <std::size_t Width>
 SPANLOOM_INLINE void vector_matrix_block(const double* vector, const double* matrix, std::size_t rows,
                                          std::size_t stride, double* out) {
-  double sum[Width];
-  for (std::size_t j = 0; j < Width; ++j) sum[j] = 0;
-  for (std::size_t x = 0; x < rows; ++x) {
-    const double factor = vector[x];
-    const double* row = matrix + x * stride;
-    for (std::size_t j = 0; j < Width; ++j) sum[j] += factor * row[j];
+  constexpr std::size_t kVectors = Width / kVector;
+  Vector even[kVectors] = {};
+  Vector odd[kVectors] = {};
+  const auto add = [&](std::size_t x, Vector(&sum)[kVectors]) __attribute__((always_inline)) {
+    for (std::size_t j = 0; j < kVectors; ++j) {
+      Vector row;
+      load(matrix + x * stride + j * kVector, row);
+      sum[j] += vector[x] * row;
+    }
+  };
+  std::size_t x = 0;
+  for (; x + 2 <= rows; x += 2) {
+    add(x, even);
+    add(x + 1, odd);
   }
-  for (std::size_t j = 0; j < Width; ++j) out[j] = sum[j];
+  if (x < rows) add(x, even);
+  for (std::size_t j = 0; j < kVectors; ++j) store(even[j] + odd[j], out + j * kVector);
 }
 
 template <std::size_t Width>
 SPANLOOM_INLINE void max_block(const double* previous, const double* matrix, const double* scores, std::size_t rows,
                                std::size_t stride, double* best, std::int32_t* back) {
-  double top[Width];
-  double from[Width];  // indices as doubles, so that value and index are chosen by the same mask
-  for (std::size_t j = 0; j < Width; ++j) {
-    top[j] = -std::numeric_limits<double>::infinity();
-    from[j] = 0;
-  }
+  constexpr std::size_t kVectors = Width / kVector;
+  Vector top[kVectors];
+  Mask from[kVectors] = {};
+  for (std::size_t j = 0; j < kVectors; ++j) top[j] = Vector{} - std::numeric_limits<double>::infinity();
   for (std::size_t x = 0; x < rows; ++x) {
-    const double value = previous[x];
-    const auto index = static_cast<double>(x);
-    const double* row = matrix + x * stride;
-    for (std::size_t j = 0; j < Width; ++j) {
-      const double candidate = value + row[j];
-      from[j] = candidate > top[j] ? index : from[j];
-      top[j] = candidate > top[j] ? candidate : top[j];
+    for (std::size_t j = 0; j < kVectors; ++j) {
+      Vector candidate;
+      load(matrix + x * stride + j * kVector, candidate);
+      candidate += previous[x];
+      const Mask better = candidate > top[j];
+      from[j] = better ? Mask{} + static_cast<std::int64_t>(x) : from[j];
+      top[j] = better ? candidate : top[j];
     }
   }
-  for (std::size_t j = 0; j < Width; ++j) {
-    best[j] = top[j] + scores[j];
-    back[j] = static_cast<std::int32_t>(from[j]);
+  for (std::size_t j = 0; j < kVectors; ++j) {
+    Vector score;
+    load(scores + j * kVector, score);
+    store(top[j] + score, best + j * kVector);
+    for (std::size_t k = 0; k < kVector; ++k) back[j * kVector + k] = static_cast<std::int32_t>(from[j][k]);
   }
 }
 
+SPANLOOM_INLINE double sum_of(const Vector& v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+
 template <class A, class B>
 SPANLOOM_INLINE double dot_any(const A* a, const B* b, std::size_t n) {
-  double lanes[16] = {};
+  constexpr std::size_t kSums = 4;
+  Vector sums[kSums] = {};
   std::size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    for (std::size_t j = 0; j < 16; ++j) lanes[j] += static_cast<double>(a[i + j]) * static_cast<double>(b[i + j]);
+  for (; i + kSums * kVector <= n; i += kSums * kVector) {
+    for (std::size_t j = 0; j < kSums; ++j) {
+      Vector x, y;
+      load(a + i + j * kVector, x);
+      load(b + i + j * kVector, y);
+      sums[j] += x * y;
+    }
   }
-  double total = 0;
+  double total = sum_of((sums[0] + sums[1]) + (sums[2] + sums[3]));
   for (; i < n; ++i) total += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  for (const double lane : lanes) total += lane;
   return total;
 }
 
@@ -191,11 +223,26 @@ SPANLOOM_CLONES void vector_matrix(const double* vector, const double* matrix, s
 
 SPANLOOM_CLONES void add_outer(double factor, const double* left, const double* right, std::size_t rows,
                                std::size_t stride, double* matrix) {
-  for (std::size_t x = 0; x < rows; ++x) {
-    const double scaled = factor * left[x];
-    double* row = matrix + x * stride;
-    for (std::size_t y = 0; y < stride; ++y) row[y] += scaled * right[y];
+  for (std::size_t y = 0; y < stride; y += kVector) {
+    Vector scaled;
+    load(right + y, scaled);
+    scaled *= factor;
+    for (std::size_t x = 0; x < rows; ++x) {
+      Vector sum;
+      load(matrix + x * stride + y, sum);
+      store(sum + left[x] * scaled, matrix + x * stride + y);
+    }
   }
+}
+
+SPANLOOM_CLONES double sum(const double* x, std::size_t n) {
+  Vector total = {};
+  for (std::size_t i = 0; i < n; i += kVector) {
+    Vector next;
+    load(x + i, next);
+    total += next;
+  }
+  return sum_of(total);
 }
 
 SPANLOOM_CLONES double multiply_sum(const double* a, const double* b, std::size_t n, double* out) {
@@ -230,7 +277,30 @@ SPANLOOM_CLONES double dot(const double* a, const double* b, std::size_t n) { re
 
 SPANLOOM_CLONES double dot(const float* a, const double* b, std::size_t n) { return dot_any(a, b, n); }
 
-SPANLOOM_CLONES double dot(const float* a, const float* b, std::size_t n) { return dot_any(a, b, n); }
+SPANLOOM_CLONES void add_dots(const float* a, const float* b, const float* c, const double* d, std::size_t n,
+                              double* sums) {
+  Vector with_b = {}, with_c = {}, with_d = {};
+  std::size_t i = 0;
+  for (; i + kVector <= n; i += kVector) {
+    Vector x, y;
+    load(a + i, x);
+    load(b + i, y);
+    with_b += x * y;
+    load(c + i, y);
+    with_c += x * y;
+    load(d + i, y);
+    with_d += x * y;
+  }
+  sums[0] += sum_of(with_b);
+  sums[1] += sum_of(with_c);
+  sums[2] += sum_of(with_d);
+  for (; i < n; ++i) {
+    const auto x = static_cast<double>(a[i]);
+    sums[0] += x * static_cast<double>(b[i]);
+    sums[1] += x * static_cast<double>(c[i]);
+    sums[2] += x * d[i];
+  }
+}
 
 SPANLOOM_CLONES void adagrad_step(const float* d, float value, float decay, float rate, std::size_t n, float* w,
                                   float* squares) {
@@ -242,7 +312,14 @@ SPANLOOM_CLONES void adagrad_step(const float* d, float value, float decay, floa
 }
 
 SPANLOOM_CLONES void add_scaled(double factor, const float* x, std::size_t n, double* y) {
-  for (std::size_t i = 0; i < n; ++i) y[i] += factor * static_cast<double>(x[i]);
+  std::size_t i = 0;
+  for (; i + kVector <= n; i += kVector) {
+    Vector value, sum;
+    load(x + i, value);
+    load(y + i, sum);
+    store(sum + factor * value, y + i);
+  }
+  for (; i < n; ++i) y[i] += factor * static_cast<double>(x[i]);
 }
 
 }  // namespace spanloom::kernels

@@ -72,7 +72,7 @@ Lbfgs::Point Lbfgs::point(const std::vector<double>& x, std::vector<double>& gra
     }
     sum[0] += kernels::dot(v, v, n);
     sum[1] += kernels::dot(g, g, n);
-    sum[2] += kernels::dot(g, &direction_[first], n);
+    sum[2] += kernels::dot(&direction_[first], g, n);
     if (options_.l1 > 0) {
       for (std::size_t i = 0; i < n; ++i) sum[3] += std::abs(v[i]);
     }
@@ -148,7 +148,7 @@ double Lbfgs::find_direction(double step) {
     weight[s] += alpha[p] - times(y) / products_[s][y];
   }
   const Sums slope = blocks(1, [&](std::size_t first, std::size_t n, double* sum) {
-    double* d = &direction_[first];
+    double d[kBlock];
     for (std::size_t i = 0; i < n; ++i) d[i] = weight_g * g[first + i];
     for (std::size_t i = 0; i < vectors; ++i) kernels::add_scaled(weight[i], &history_[i][first], n, d);
     if (options_.l1 > 0) {
@@ -157,8 +157,12 @@ double Lbfgs::find_direction(double step) {
         if (d[i] * g[first + i] >= 0) d[i] = 0;
       }
     }
-    sum[0] += kernels::dot(d, &g[first], n);
-    for (std::size_t i = 0; i < n; ++i) next_x_[first + i] = x_[first + i] + step * d[i];
+    float* kept = &direction_[first];
+    for (std::size_t i = 0; i < n; ++i) {
+      kept[i] = static_cast<float>(d[i]);
+      next_x_[first + i] = x_[first + i] + step * static_cast<double>(kept[i]);
+    }
+    sum[0] += kernels::dot(kept, &g[first], n);
   });
   return slope[0];
 }
@@ -169,7 +173,7 @@ double Lbfgs::move(double step) {
   const std::vector<double>& g = steepest();
   const Sums promise = blocks(1, [&](std::size_t first, std::size_t n, double* sum) {
     for (std::size_t i = first; i < first + n; ++i) {
-      double v = x_[i] + step * direction_[i];
+      double v = x_[i] + step * static_cast<double>(direction_[i]);
       if (l1) {
         // Stay in the orthant of x, or where x is 0, in the one that the steepest descent enters.
         const double orthant = x_[i] != 0 ? sign(x_[i]) : -sign(g[i]);
@@ -219,7 +223,7 @@ bool Lbfgs::search() {
       continue;
     }
     state_.step_length = t;
-    remember();
+    remember(t);
     x_.swap(next_x_);
     gradient_.swap(next_gradient_);
     accept(next);
@@ -230,7 +234,7 @@ bool Lbfgs::search() {
 
 // Keeps s = x' - x and y = g' - g if their product is safely positive, and the products with all that is kept and with
 // the new gradient.
-void Lbfgs::remember() {
+void Lbfgs::remember(double step) {
   std::vector<float> s;
   std::vector<float> y;
   if (history_.size() == 2 * options_.memory) {
@@ -242,6 +246,8 @@ void Lbfgs::remember() {
   }
   s.resize(x_.size());
   y.resize(x_.size());
+  const bool l1 = options_.l1 > 0;
+  if (!l1) s.swap(direction_);  // x' = x + step * direction_ then
   history_.push_back(std::move(s));
   history_.push_back(std::move(y));
   const std::size_t vectors = history_.size();
@@ -249,15 +255,16 @@ void Lbfgs::remember() {
   const Sums sums = blocks(3 * vectors, [&](std::size_t first, std::size_t n, double* sum) {
     float* new_s = &history_[vectors - 2][first];
     float* new_y = &history_[vectors - 1][first];
+    if (l1) {
+      for (std::size_t i = 0; i < n; ++i) new_s[i] = static_cast<float>(next_x_[first + i] - x_[first + i]);
+    } else if (step != 1) {
+      for (std::size_t i = 0; i < n; ++i) new_s[i] = static_cast<float>(step * static_cast<double>(new_s[i]));
+    }
     for (std::size_t i = 0; i < n; ++i) {
-      new_s[i] = static_cast<float>(next_x_[first + i] - x_[first + i]);
       new_y[i] = static_cast<float>(next_gradient_[first + i] - gradient_[first + i]);
     }
     for (std::size_t i = 0; i < vectors; ++i) {
-      const float* h = &history_[i][first];
-      sum[3 * i] += kernels::dot(h, new_s, n);
-      sum[3 * i + 1] += kernels::dot(h, new_y, n);
-      sum[3 * i + 2] += kernels::dot(h, &next_gradient_[first], n);
+      kernels::add_dots(&history_[i][first], new_s, new_y, &next_gradient_[first], n, sum + 3 * i);
     }
   });
   std::size_t kept = vectors;

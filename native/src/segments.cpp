@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 
@@ -129,15 +130,18 @@ class SegmentSolver final : public Solver {
     }
   }
 
-  // alpha_[j, y]: the sum over segmentations of the first j tokens that end in y, scaled so that its row sums to 1;
-  // scale_[j]: the log of what was divided by. in_[i, y] = sum over x of alpha_[i, x] * potential_[x, y].
+  // alpha_[j, y]: the sum over segmentations of the first j tokens that end in y, scaled by a power of two so that its
+  // row sums to at least 1 and less than 2; scale_[j]: the log of what was divided by.
+  // in_[i, y] = sum over x of alpha_[i, x] * potential_[x, y].
   // Afterwards sums_[s, y] = exp(score - a maximum per end) / norm, such that alpha_[j, y] = sum of in_ * sums_.
   double forward(const Lattice& lattice) {
     const std::int32_t n = lattice.tokens;
     alpha_.assign(at(n + 1), 0.0);
-    in_.assign(at(n + 1), 0.0);
+    in_.resize(at(n + 1));
     scale_.assign(static_cast<std::size_t>(n) + 1, 0.0);
     std::fill_n(in_.begin(), columns_, 1.0);
+    std::fill(in_.begin() + static_cast<std::ptrdiff_t>(columns_), in_.begin() + static_cast<std::ptrdiff_t>(stride_),
+              0.0);
     for (std::int32_t t = 0; t < n; ++t) {
       const std::int64_t first = lattice.end_ptr[t];
       const std::int64_t last = lattice.end_ptr[t + 1];
@@ -152,6 +156,7 @@ class SegmentSolver final : public Solver {
       double* now = &alpha_[at(t + 1)];
       if (top == kMinusInfinity) {
         for (std::int64_t e = first; e < last; ++e) std::fill_n(sums_[lattice.by_end[e]], stride_, 0.0);
+        std::fill_n(&in_[at(t + 1)], stride_, 0.0);
         scale_[t + 1] = kMinusInfinity;
         continue;
       }
@@ -168,18 +173,18 @@ class SegmentSolver final : public Solver {
         const double* in = &in_[at(lattice.start_of(s))];
         for (std::size_t y = 0; y < stride_; ++y) now[y] += in[y] * sum[y];
       }
-      double norm = 0;
-      for (std::size_t y = 0; y < stride_; ++y) norm += now[y];
-      const double inverse = 1.0 / norm;
+      const int exponent = std::ilogb(kernels::sum(now, stride_));
+      const double inverse = std::ldexp(1.0, -exponent);
       for (std::size_t y = 0; y < stride_; ++y) now[y] *= inverse;
       for (std::int64_t e = first; e < last; ++e) {
         double* sum = sums_[lattice.by_end[e]];
         for (std::size_t y = 0; y < stride_; ++y) sum[y] *= inverse;
       }
-      scale_[t + 1] = top + std::log(norm);
+      scale_[t + 1] = top + exponent * std::numbers::ln2;
       kernels::vector_matrix(now, potential_.data(), columns_, stride_, &in_[at(t + 1)]);
     }
-    return scale_[n];
+    last_ = kernels::sum(&alpha_[at(n)], stride_);
+    return scale_[n] + std::log(last_);
   }
 
   // The log of what in_[i] was divided by.
@@ -189,8 +194,8 @@ class SegmentSolver final : public Solver {
   // boundary there with that column. Afterwards sums_[s, y] is the probability of segment s with column y.
   void backward(const Lattice& lattice) {
     const std::int32_t n = lattice.tokens;
-    beta_.assign(at(n + 1), 0.0);
-    std::fill_n(&beta_[at(n)], columns_, 1.0);
+    beta_.resize(at(n + 1));
+    std::fill_n(&beta_[at(n)], stride_, 1.0 / last_);
     out_.resize(stride_);
     for (std::int32_t i = n; i-- > 0;) {
       std::fill(out_.begin(), out_.end(), 0.0);
@@ -227,6 +232,7 @@ class SegmentSolver final : public Solver {
   std::vector<double> pairs_;       // [C, stride]: expected pairs, without their potential
   std::vector<double> extra_global_;
   double shift_ = 0;
+  double last_ = 0;  // the sum of the last row of alpha_
   bool extreme_ = false;
   SegmentSums sums_;
   std::vector<double> alpha_, beta_, in_, out_, scale_, best_, zeros_;

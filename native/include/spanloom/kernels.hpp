@@ -34,6 +34,9 @@ void vector_matrix(const double* vector, const double* matrix, std::size_t rows,
 void add_outer(double factor, const double* left, const double* right, std::size_t rows, std::size_t stride,
                double* matrix);
 
+// The sum of x; n is a multiple of half of kLane.
+double sum(const double* x, std::size_t n);
+
 // out[i] = a[i] * b[i]; returns the sum of out.
 double multiply_sum(const double* a, const double* b, std::size_t n, double* out);
 
@@ -44,7 +47,9 @@ void max_step(const double* previous, const double* matrix, const double* scores
 // Sum of a[i] * b[i] (accumulated in a fixed order).
 double dot(const double* a, const double* b, std::size_t n);
 double dot(const float* a, const double* b, std::size_t n);
-double dot(const float* a, const float* b, std::size_t n);
+
+// Adds to sums the products of a with b, with c and with d.
+void add_dots(const float* a, const float* b, const float* c, const double* d, std::size_t n, double* sums);
 
 // One step of Adagrad for the weights of a feature: g = value * d[i] + decay * w[i], squares[i] += g^2,
 // w[i] -= rate * g / sqrt(squares[i]).

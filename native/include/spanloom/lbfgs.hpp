@@ -12,8 +12,9 @@ namespace spanloom {
 // (Andrew & Gao 2007) when l1 > 0.
 //
 // For a large model an iteration outside the objective is limited by memory: the direction is therefore worked out on
-// the products of the stored vectors instead of the vectors themselves (Chen et al. 2014), the history is kept in
-// float, and everything that can be done while a block of the vectors is in the cache is done in one pass.
+// the products of the stored vectors instead of the vectors themselves (Chen et al. 2014), the history and the
+// direction are kept in float, and everything that can be done while a block of the vectors is in the cache is done in
+// one pass.
 class Lbfgs {
  public:
   struct Options {
@@ -58,13 +59,14 @@ class Lbfgs {
   double find_direction(double step);
   double move(double step);
   bool search();
-  void remember();
+  void remember(double step);
   void forget();
 
   std::shared_ptr<Objective> objective_;
   Options options_;
   Step state_;
-  std::vector<double> x_, gradient_, pseudo_, direction_, next_x_, next_gradient_;
+  std::vector<double> x_, gradient_, pseudo_, next_x_, next_gradient_;
+  std::vector<float> direction_;
   std::vector<std::vector<float>> history_;    // s_0, y_0, s_1, y_1 …, oldest first: steps and gradient changes
   std::vector<std::vector<double>> products_;  // products_[i][j] = history_[i] . history_[j]
   std::vector<double> to_gradient_;            // to_gradient_[i] = history_[i] . steepest()
