@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "spanloom/compressed.hpp"
+#include "spanloom/memory.hpp"
 
 namespace spanloom {
 namespace {
@@ -14,50 +16,97 @@ namespace {
 constexpr std::uint32_t kFewestUses = 4;  // of a pair: with fewer, writing its sum costs what it saves
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-using Pair = std::array<std::uint32_t, 2>;
+constexpr std::int64_t kAhead = 16;  // entries between the prefetch of a counter and its use
+
+// Two symbols side by side.
+using Pair = std::uint64_t;
+Pair pair_of(const std::uint32_t* ids) { return std::uint64_t{ids[0]} << 32 | ids[1]; }
+std::array<std::uint32_t, 2> symbols_of(Pair pair) {
+  return {static_cast<std::uint32_t>(pair >> 32), static_cast<std::uint32_t>(pair)};
+}
 
 std::span<const std::uint32_t> row_of(const SparseRows& rows, std::size_t r) {
   return {rows.ids.data() + rows.row_ptr[r], static_cast<std::size_t>(rows.row_ptr[r + 1] - rows.row_ptr[r])};
 }
 
-// Numbers pairs in the order in which they are first seen.
+std::uint64_t hash(Pair pair) { return pair * 0x9e3779b97f4a7c15ULL; }
+
+// Counts how often pairs are seen, or more where two share a counter: what is rare here is rare.
+class PairFilter {
+ public:
+  explicit PairFilter(std::size_t pairs)
+      : shift_(64 - std::clamp(static_cast<int>(std::bit_width(pairs)), 10, 24)),
+        counters_(std::size_t{1} << (64 - shift_), 0) {}
+
+  void count(Pair pair) {
+    std::uint8_t& counter = counters_[hash(pair) >> shift_];
+    counter = static_cast<std::uint8_t>(counter + (counter < kFewestUses));
+  }
+  void fetch(Pair pair) const { prefetch(&counters_[hash(pair) >> shift_]); }
+  bool often(Pair pair) const { return counters_[hash(pair) >> shift_] >= kFewestUses; }
+
+ private:
+  int shift_;
+  LargeVector<std::uint8_t> counters_;
+};
+
+// Numbers pairs in the order in which they are first seen, and counts them.
 class PairNumbers {
  public:
-  PairNumbers() : table_(std::size_t{1} << 16, kNone) {}
+  PairNumbers() : table_(std::size_t{1} << bits_) {}
 
-  const std::vector<Pair>& pairs() const { return pairs_; }
+  std::uint32_t size() const { return size_; }
 
-  std::uint32_t of(Pair pair) {
-    std::size_t place = find(pair);
-    if (table_[place] == kNone) {
-      if (2 * (pairs_.size() + 1) > table_.size()) {
+  void fetch(Pair pair) const { prefetch(&table_[hash(pair) >> (64 - bits_)]); }
+
+  // Counts a pair and returns its number.
+  std::uint32_t add(Pair pair) {
+    Place* place = find(pair);
+    if (place->count == 0) {
+      if (2 * (std::size_t{size_} + 1) > table_.size()) {
         grow();
         place = find(pair);
       }
-      table_[place] = static_cast<std::uint32_t>(pairs_.size());
-      pairs_.push_back(pair);
+      *place = {pair, size_++, 0};
     }
-    return table_[place];
+    ++place->count;
+    return place->number;
+  }
+
+  // Calls body(number, pair, count) for all pairs, in no order.
+  template <class Body>
+  void each(const Body& body) const {
+    for (const Place& place : table_) {
+      if (place.count > 0) body(place.number, place.pair, place.count);
+    }
   }
 
  private:
+  struct Place {
+    Pair pair;
+    std::uint32_t number;
+    std::uint32_t count;
+  };
+
   // Where the pair is, or the empty place where it belongs.
-  std::size_t find(Pair pair) const {
+  Place* find(Pair pair) {
     const std::size_t mask = table_.size() - 1;
-    std::size_t place = ((std::uint64_t{pair[0]} << 32 | pair[1]) * 0x9e3779b97f4a7c15ULL) >> (64 - bits_);
-    while (table_[place] != kNone && pairs_[table_[place]] != pair) place = (place + 1) & mask;
-    return place;
+    std::size_t at = hash(pair) >> (64 - bits_);
+    while (table_[at].count > 0 && table_[at].pair != pair) at = (at + 1) & mask;
+    return &table_[at];
   }
 
   void grow() {
-    ++bits_;
-    table_.assign(std::size_t{1} << bits_, kNone);
-    for (std::uint32_t i = 0; i < pairs_.size(); ++i) table_[find(pairs_[i])] = i;
+    LargeVector<Place> old(std::size_t{1} << ++bits_);
+    old.swap(table_);
+    for (const Place& place : old) {
+      if (place.count > 0) *find(place.pair) = place;
+    }
   }
 
   int bits_ = 16;
-  std::vector<std::uint32_t> table_;
-  std::vector<Pair> pairs_;
+  std::uint32_t size_ = 0;
+  LargeVector<Place> table_;
 };
 
 // Rows rewritten with symbols for pairs of neighbours (Re-Pair, Larsson and Moffat 2000, many pairs in a round):
@@ -72,7 +121,7 @@ class Rewriting {
     number_pairs();
     choose();
     replace();
-    return rows_.ids.size() + before / 100 < before;
+    return rows_.ids.size() + before / 50 < before;
   }
 
   // The members of every pair as bundles, and what a symbol of the rows is now called.
@@ -81,46 +130,68 @@ class Rewriting {
  private:
   // numbers_[e]: the number of the pair that begins with entry e, or kNone at a row's end and for what is too rare.
   void number_pairs() {
-    std::vector<std::uint32_t> seen(symbols_, 0);
+    LargeVector<std::uint32_t> seen(symbols_, 0);
     for (const std::uint32_t id : rows_.ids) ++seen[id];
-    numbers_.assign(rows_.ids.size(), kNone);
-    known_ = {};
-    counts_.clear();
-    for (std::size_t r = 0; r < rows_.rows(); ++r) {
-      for (std::int64_t e = rows_.row_ptr[r]; e + 1 < rows_.row_ptr[r + 1]; ++e) {
-        const Pair pair{rows_.ids[e], rows_.ids[e + 1]};
-        if (seen[pair[0]] < kFewestUses || seen[pair[1]] < kFewestUses) continue;
-        numbers_[e] = known_.of(pair);
-        if (numbers_[e] == counts_.size()) counts_.push_back(0);
-        ++counts_[numbers_[e]];
+    PairFilter filter(rows_.ids.size());
+    const auto each = [&](const auto& fetch, const auto& body) {
+      const std::uint32_t* ids = rows_.ids.data();
+      const auto last_ahead = static_cast<std::int64_t>(rows_.ids.size()) - kAhead - 2;
+      for (std::size_t r = 0; r < rows_.rows(); ++r) {
+        for (std::int64_t e = rows_.row_ptr[r]; e + 1 < rows_.row_ptr[r + 1]; ++e) {
+          if (e <= last_ahead) fetch(pair_of(ids + e + kAhead));
+          if (seen[ids[e]] >= kFewestUses && seen[ids[e + 1]] >= kFewestUses) body(e, pair_of(ids + e));
+        }
       }
-    }
+    };
+    each([&](Pair pair) { filter.fetch(pair); }, [&](std::int64_t, Pair pair) { filter.count(pair); });
+    PairNumbers found;
+    numbers_.assign(rows_.ids.size(), kNone);
+    each(
+        [&](Pair pair) {
+          filter.fetch(pair);
+          found.fetch(pair);
+        },
+        [&](std::int64_t e, Pair pair) {
+          if (filter.often(pair)) numbers_[e] = found.add(pair);
+        });
+    counts_.resize(found.size());
+    known_.resize(found.size());
+    found.each([&](std::uint32_t number, Pair pair, std::uint32_t count) {
+      counts_[number] = count;
+      known_[number] = pair;
+    });
   }
 
   // Leaves in numbers_ the pairs that a row takes, the most frequent first, none of which share an entry.
   void choose() {
     uses_.assign(counts_.size(), 0);
-    std::vector<std::uint64_t> order;
+    std::vector<std::uint32_t> count;
+    std::vector<std::uint8_t> take;
     for (std::size_t r = 0; r < rows_.rows(); ++r) {
       std::uint32_t* numbers = numbers_.data() + rows_.row_ptr[r];
       const std::size_t n = row_of(rows_, r).size();
-      order.clear();
-      for (std::size_t i = 0; i + 1 < n; ++i) {
-        if (numbers[i] == kNone) continue;
-        const std::uint32_t count = counts_[numbers[i]];
-        if (count < kFewestUses) {
-          numbers[i] = kNone;
-        } else {
-          order.push_back(std::uint64_t{kNone - count} << 32 | i);
-        }
+      // From 1 on, with none before the first and after the last.
+      count.assign(n + 2, 0);
+      take.assign(n + 2, 0);
+      for (std::size_t i = 0; i < n; ++i) {
+        if (numbers[i] != kNone && counts_[numbers[i]] >= kFewestUses) count[i + 1] = counts_[numbers[i]];
       }
-      std::sort(order.begin(), order.end());
-      for (const std::uint64_t one : order) {
-        const auto i = static_cast<std::uint32_t>(one);
-        if (numbers[i] == kNone) continue;
-        if (i > 0) numbers[i - 1] = kNone;
-        numbers[i + 1] = kNone;  // an entry of this row: a pair never begins with the last one
-        ++uses_[numbers[i]];
+      // A pair is taken unless one beside it that is more frequent, or as frequent and before it, is.
+      const auto left_first = [&](std::size_t i) { return count[i - 1] > 0 && count[i - 1] >= count[i]; };
+      const auto right_first = [&](std::size_t i) { return count[i + 1] > count[i]; };
+      for (std::size_t i = 1; i <= n; ++i) {
+        if (count[i] > 0 && !right_first(i)) take[i] = !left_first(i) || !take[i - 1];
+      }
+      for (std::size_t i = n; i > 0; --i) {
+        if (count[i] > 0 && right_first(i)) take[i] = !take[i + 1] && !left_first(i);
+      }
+      for (std::size_t i = 1; i <= n; ++i) {
+        if (count[i] > 0 && right_first(i) && left_first(i)) take[i] = !take[i - 1] && !take[i + 1];
+        if (take[i]) {
+          ++uses_[numbers[i - 1]];
+        } else {
+          numbers[i - 1] = kNone;
+        }
       }
     }
   }
@@ -132,7 +203,7 @@ class Rewriting {
       if (uses_[p] < kFewestUses) continue;
       if (symbols_ == kNone) throw std::length_error("[bundle] more than 2^32 features and bundles");
       symbol[p] = symbols_++;
-      pairs_.push_back(known_.pairs()[p]);
+      pairs_.push_back(known_[p]);
     }
     std::int64_t to = 0;
     std::int64_t e = 0;
@@ -152,7 +223,7 @@ class Rewriting {
   std::uint32_t classes_;
   std::uint32_t symbols_;
   std::vector<Pair> pairs_;  // [symbols - classes]
-  PairNumbers known_;
+  std::vector<Pair> known_;  // pairs of this round by number
   std::vector<std::uint32_t> numbers_, counts_, uses_;
 };
 
@@ -163,15 +234,15 @@ void Rewriting::finish(CompressedRows& x) {
     if (symbol >= classes_) uses[symbol - classes_] = std::min(uses[symbol - classes_] + often, 3U);
   };
   for (const std::uint32_t id : rows_.ids) use(id, 3);
-  for (const Pair& pair : pairs_) {
-    for (const std::uint32_t symbol : pair) use(symbol, 1);
+  for (const Pair pair : pairs_) {
+    for (const std::uint32_t symbol : symbols_of(pair)) use(symbol, 1);
   }
   std::vector<std::vector<std::uint32_t>> levels;
   std::vector<std::uint32_t> level(pairs_.size(), 0);
   std::vector<std::int64_t> ptr{0};
   std::vector<std::uint32_t> members;
   for (std::uint32_t p = 0; p < pairs_.size(); ++p) {
-    for (const std::uint32_t symbol : pairs_[p]) {
+    for (const std::uint32_t symbol : symbols_of(pairs_[p])) {
       if (symbol < classes_) {
         members.push_back(symbol);
         continue;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "spanloom/memory.hpp"
+
 // Clones are made on the definitions only; sanitizers cannot follow the dispatch, so they switch them off.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(SPANLOOM_NO_CLONES)
 #define SPANLOOM_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
@@ -13,10 +15,8 @@
 #endif
 #if defined(__GNUC__)
 #define SPANLOOM_INLINE inline __attribute__((always_inline))
-#define SPANLOOM_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define SPANLOOM_INLINE inline
-#define SPANLOOM_PREFETCH(address)
 #endif
 
 namespace spanloom::kernels {
@@ -84,8 +84,8 @@ SPANLOOM_INLINE void gather_block(const float* table, std::size_t stride, const 
   };
   for (; i < safe; ++i) {
     const float* ahead = table + ids[i + kAhead] * stride;
-    SPANLOOM_PREFETCH(ahead);
-    if constexpr (Width > 16) SPANLOOM_PREFETCH(ahead + 16);
+    prefetch(ahead);
+    if constexpr (Width > 16) prefetch(ahead + 16);
     add(i);
   }
   for (; i < n; ++i) add(i);

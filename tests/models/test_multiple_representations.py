@@ -85,8 +85,8 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     steps = [Lbfgs(objective, np.zeros(objective.size), l2=0.2) for objective in (every, few)]
     for _ in range(8):
         a, b = (optimiser.iterate() for optimiser in steps)
-        assert a.value == pytest.approx(b.value, rel=1e-6)
-        assert a.gradient_norm == pytest.approx(b.gradient_norm, rel=1e-3)
+        assert a.value == pytest.approx(b.value, rel=1e-5)
+        assert a.gradient_norm == pytest.approx(b.gradient_norm, rel=5e-3)
         assert a.x_norm == pytest.approx(b.x_norm, rel=1e-5)
     np.testing.assert_allclose(every.weights(steps[0].x()), few.weights(steps[1].x()), atol=1e-4)
 

@@ -10,6 +10,13 @@
 
 namespace spanloom {
 
+// Asks for memory that is read soon; any address will do.
+inline void prefetch([[maybe_unused]] const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#endif
+}
+
 // Memory for big arrays that are read in random order: on Linux it asks for pages of 2 MiB, as with small pages the
 // processor spends more time on finding the page than on reading the number. Everywhere else it is ordinary memory.
 template <class T>
