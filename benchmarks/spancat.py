@@ -184,7 +184,7 @@ def write(corpus: str, rows: dict[str, dict[str, Any]]) -> None:
         *("| " + " | ".join(str(v) for v in line.values()) + " |" for line in rows.values()),
         "",
         f"Processor time on one thread; Python {platform.python_version()}, {platform.machine()}. Made by "
-        f"`python benchmarks/spancat.py --corpus {corpus}`, which tells what was trained and how.",
+        f"`python benchmarks/spancat.py --corpus {corpus} [--clusters PATHS]`, which tells what was trained and how.",
     ]
     target.with_suffix(".md").write_text("\n".join(text) + "\n", encoding="utf-8")
 
@@ -201,12 +201,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="200 sentences, a few steps; nothing is written")
     options = parser.parse_args()
     kept = HERE / "results" / f"spancat-{options.corpus}.json"
-    rows = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() and not options.quick else {}
     for name, line in measure(options):
         print(json.dumps(line, indent=1), flush=True)
-        rows[name] = line
         if not options.quick:
-            write(options.corpus, rows)
+            rows = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+            write(options.corpus, {**rows, name: line})
 
 
 if __name__ == "__main__":

@@ -174,12 +174,14 @@ def of(settings: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
 
 
 RUNS = [
-    Run("genia, edge, rich", {**RICH, "features": "genia-rich", "clusters": 1000}),
-    Run(
-        "genia, edge, rich, second look",
-        {**RICH, "features": "genia-rich", "clusters": 1000, "annotators": ["phrases", "elsewhere"]},
+    *(
+        Run(
+            f"genia, {model}, rich{name}",
+            {**RICH, "model": model, "features": "genia-rich", "clusters": 1000, "annotators": annotators},
+        )
+        for model in ("edge", "state")
+        for name, annotators in (("", ["phrases"]), (", second look", ["phrases", "elsewhere"]))
     ),
-    Run("genia, state, rich", {**RICH, "model": "state", "features": "genia-rich", "clusters": 1000}),
     *(Run(f"genia, {name}, paper's features", of(PAPER, model), line) for name, model, line in reversed(MODELS)),
     *(Run(f"gum, {name}, paper's features", of(GUM_PAPER, model)) for name, model, _ in reversed(MODELS)),
     *(Run(f"gum, {name}", of(GUM, model)) for name, model, _ in reversed(MODELS)),
