@@ -133,6 +133,24 @@ SPANLOOM_INLINE void vector_matrix_block(const double* vector, const double* mat
   for (std::size_t j = 0; j < kVectors; ++j) store(even[j] + odd[j], out + j * kVector);
 }
 
+// matrix[x, 0 .. Width) += sum over i of left[i, x] * right[i, 0 .. Width), held in registers.
+template <std::size_t Width>
+SPANLOOM_INLINE void outers_block(const double* left, const double* right, std::size_t n, std::size_t rows,
+                                  std::size_t stride, double* matrix) {
+  for (std::size_t x = 0; x < rows; ++x) {
+    Vector sum[Width / kVector];
+    for (std::size_t j = 0; j < Width / kVector; ++j) load(matrix + x * stride + j * kVector, sum[j]);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < Width / kVector; ++j) {
+        Vector value;
+        load(right + i * stride + j * kVector, value);
+        sum[j] += left[i * stride + x] * value;
+      }
+    }
+    for (std::size_t j = 0; j < Width / kVector; ++j) store(sum[j], matrix + x * stride + j * kVector);
+  }
+}
+
 template <std::size_t Width>
 SPANLOOM_INLINE void max_block(const double* previous, const double* matrix, const double* scores, std::size_t rows,
                                std::size_t stride, double* best, std::int32_t* back) {
@@ -232,6 +250,19 @@ SPANLOOM_CLONES void add_outer(double factor, const double* left, const double* 
       load(matrix + x * stride + y, sum);
       store(sum + left[x] * scaled, matrix + x * stride + y);
     }
+  }
+}
+
+SPANLOOM_CLONES void add_outers(const double* left, const double* right, std::size_t n, std::size_t rows,
+                                std::size_t stride, double* matrix) {
+  std::size_t column = 0;
+  for (; column + 16 <= stride; column += 16) {
+    outers_block<16>(left, right + column, n, rows, stride, matrix + column);
+  }
+  if (column + kLane <= stride) {
+    outers_block<kLane>(left, right + column, n, rows, stride, matrix + column);
+  } else if (column < stride) {
+    outers_block<kLane / 2>(left, right + column, n, rows, stride, matrix + column);
   }
 }
 

@@ -196,22 +196,24 @@ class SegmentSolver final : public Solver {
     const std::int32_t n = lattice.tokens;
     beta_.resize(at(n + 1));
     std::fill_n(&beta_[at(n)], stride_, 1.0 / last_);
-    out_.resize(stride_);
+    out_.assign(at(n), 0.0);
     for (std::int32_t i = n; i-- > 0;) {
-      std::fill(out_.begin(), out_.end(), 0.0);
+      double* out = &out_[at(i)];
       const double* in = &in_[at(i)];
       for (std::int32_t s = lattice.first_segment(i); s < lattice.first_segment(i + 1); ++s) {
         double* sum = sums_[s];
         const double* beta = &beta_[at(lattice.end_of(s))];
         for (std::size_t y = 0; y < stride_; ++y) {
           const double onward = sum[y] * beta[y];
-          out_[y] += onward;
+          out[y] += onward;
           sum[y] = in[y] * onward;
         }
       }
-      if (i == 0) break;
-      kernels::vector_matrix(out_.data(), reversed_.data(), columns_, stride_, &beta_[at(i)]);
-      kernels::add_outer(1.0, &alpha_[at(i)], out_.data(), columns_, stride_, pairs_.data());
+      if (i > 0) kernels::vector_matrix(out, reversed_.data(), columns_, stride_, &beta_[at(i)]);
+    }
+    if (n > 1) {
+      kernels::add_outers(&alpha_[at(1)], &out_[at(1)], static_cast<std::size_t>(n - 1), columns_, stride_,
+                          pairs_.data());
     }
   }
 

@@ -34,6 +34,10 @@ void vector_matrix(const double* vector, const double* matrix, std::size_t rows,
 void add_outer(double factor, const double* left, const double* right, std::size_t rows, std::size_t stride,
                double* matrix);
 
+// matrix[x, y] += sum over i < n of left[i, x] * right[i, y]; left and right: [n, stride]; matrix: [rows, stride].
+void add_outers(const double* left, const double* right, std::size_t n, std::size_t rows, std::size_t stride,
+                double* matrix);
+
 // The sum of x; n is a multiple of half of kLane.
 double sum(const double* x, std::size_t n);
 
