@@ -51,8 +51,7 @@ double Adagrad::epoch() {
     const std::size_t sites = last - first;
     scores.resize(sites * stride_);
     expected.resize(sites * stride_);
-    kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids.data(), values, first, last,
-                         scores.data());
+    kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids, values, first, last, scores.data());
     double loss = solver->expectations({sites, g}, scores.data(), expected.data());
     std::fill(global_difference.begin(), global_difference.end(), 0.0);
     solver->add_global(global_difference);

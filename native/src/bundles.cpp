@@ -35,7 +35,7 @@ std::uint64_t hash(Pair pair) { return pair * 0x9e3779b97f4a7c15ULL; }
 class PairFilter {
  public:
   explicit PairFilter(std::size_t pairs)
-      : shift_(64 - std::clamp(static_cast<int>(std::bit_width(pairs)), 10, 24)),
+      : shift_(64 - std::clamp(static_cast<int>(std::bit_width(pairs)), 10, 28)),
         counters_(std::size_t{1} << (64 - shift_), 0) {}
 
   void count(Pair pair) {
@@ -69,7 +69,7 @@ class PairNumbers {
       }
       *place = {pair, size_++, 0};
     }
-    ++place->count;
+    place->count += place->count < kNone;
     return place->number;
   }
 
@@ -115,7 +115,7 @@ class Rewriting {
  public:
   Rewriting(SparseRows& rows, std::uint32_t classes) : rows_(rows), classes_(classes), symbols_(classes) {}
 
-  // Replaces pairs that many rows have; returns whether it was worth another round.
+  // Replaces pairs that stand in many places; returns whether it was worth another round.
   bool round() {
     const std::size_t before = rows_.ids.size();
     number_pairs();
@@ -154,8 +154,8 @@ class Rewriting {
         [&](std::int64_t e, Pair pair) {
           if (filter.often(pair)) numbers_[e] = found.add(pair);
         });
-    counts_.resize(found.size());
-    known_.resize(found.size());
+    counts_.assign(found.size(), 0);
+    known_.assign(found.size(), 0);
     found.each([&](std::uint32_t number, Pair pair, std::uint32_t count) {
       counts_[number] = count;
       known_[number] = pair;
@@ -228,7 +228,7 @@ class Rewriting {
 };
 
 void Rewriting::finish(CompressedRows& x) {
-  // What other pairs alone use, and not more than twice, is put in their place.
+  // What other pairs alone use, once, or twice and is short, is put in its place: it costs no more than a bundle.
   std::vector<std::uint32_t> uses(pairs_.size(), 0);
   const auto use = [&](std::uint32_t symbol, std::uint32_t often) {
     if (symbol >= classes_) uses[symbol - classes_] = std::min(uses[symbol - classes_] + often, 3U);
@@ -239,6 +239,7 @@ void Rewriting::finish(CompressedRows& x) {
   }
   std::vector<std::vector<std::uint32_t>> levels;
   std::vector<std::uint32_t> level(pairs_.size(), 0);
+  std::vector<std::uint8_t> kept(pairs_.size(), 0);
   std::vector<std::int64_t> ptr{0};
   std::vector<std::uint32_t> members;
   for (std::uint32_t p = 0; p < pairs_.size(); ++p) {
@@ -248,17 +249,17 @@ void Rewriting::finish(CompressedRows& x) {
         continue;
       }
       const std::uint32_t q = symbol - classes_;
-      if (uses[q] < 3) {
-        const auto from = static_cast<std::size_t>(ptr[q]);
-        for (std::size_t m = from; m < static_cast<std::size_t>(ptr[q + 1]); ++m) members.push_back(members[m]);
-        level[p] = std::max(level[p], level[q]);
-      } else {
+      if (kept[q]) {
         members.push_back(symbol);
         level[p] = std::max(level[p], level[q] + 1);
+      } else {
+        for (std::int64_t m = ptr[q]; m < ptr[q + 1]; ++m) members.push_back(members[m]);
+        level[p] = std::max(level[p], level[q]);
       }
     }
     ptr.push_back(static_cast<std::int64_t>(members.size()));
-    if (uses[p] < 3) continue;
+    kept[p] = uses[p] > 2 || (uses[p] == 2 && ptr[p + 1] - ptr[p] > 3);
+    if (!kept[p]) continue;
     levels.resize(std::max<std::size_t>(levels.size(), level[p] + std::size_t{1}));
     levels[level[p]].push_back(p);
   }

@@ -104,8 +104,7 @@ std::vector<Gold> Decoder::best(const SparseRows& rows, int threads,
       const auto first = static_cast<std::size_t>(rows.group_ptr[g]);
       const auto last = static_cast<std::size_t>(rows.group_ptr[g + 1]);
       all.resize((last - first) * stride_);
-      kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids.data(), values, first, last,
-                           all.data());
+      kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
       for (std::size_t p = 0; p < slices_.size(); ++p) {
         take(slices_[p], last - first, all, table);
         const double score = solvers[p]->best({last - first, g}, table.data(), found[p][g]);
@@ -139,8 +138,7 @@ std::vector<double> Decoder::scores(const SparseRows& rows, std::size_t part, in
     const auto last = static_cast<std::size_t>(rows.group_ptr[g + 1]);
     std::vector<double> all((last - first) * stride_);
     std::vector<double> table;
-    kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids.data(), values, first, last,
-                         all.data());
+    kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
     take(slice, last - first, all, table);
     for (std::size_t r = first; r < last; ++r) std::copy_n(&table[(r - first) * stride], columns, &out[r * columns]);
   });

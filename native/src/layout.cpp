@@ -243,7 +243,7 @@ void Layout::add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, 
     const std::size_t from = begin + block * kBlockBundles;
     const std::size_t to = std::min(end, from + kBlockBundles);
     std::vector<double> sums((to - from) * stride_);
-    kernels::gather_rows(table, stride_, ptr.data(), ids.data(), nullptr, from, to, sums.data());
+    kernels::gather_rows(table, stride_, ptr.data(), ids, nullptr, from, to, sums.data());
     float* out = table + (first + from) * stride_;
     for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i]);
   });
@@ -253,11 +253,11 @@ void Layout::scores(std::size_t first, std::size_t last, double* out) const {
   const SparseRows& all = x_.rows;
   const float* values = all.values.empty() ? nullptr : all.values.data();
   if (!restricted_) {
-    kernels::gather_rows(weights_.data(), stride_, all.row_ptr.data(), all.ids.data(), values, first, last, out);
+    kernels::gather_rows(weights_.data(), stride_, all.row_ptr.data(), all.ids, values, first, last, out);
     return;
   }
-  kernels::gather_rows(weights_.data(), stride_, dense_.ptr.data(), dense_.ids.data(),
-                       values ? dense_.values.data() : nullptr, first, last, out);
+  kernels::gather_rows(weights_.data(), stride_, dense_.ptr.data(), dense_.ids, values ? dense_.values.data() : nullptr,
+                       first, last, out);
   for (std::size_t r = first; r < last; ++r, out += stride_) {
     for (std::int64_t e = sparse_.ptr[r]; e < sparse_.ptr[r + 1]; ++e) {
       const Cell* cell = &cells_[sparse_.ids[e]];

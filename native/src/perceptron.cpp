@@ -55,8 +55,7 @@ std::size_t Perceptron::epoch() {
     const auto first = static_cast<std::size_t>(rows_.group_ptr[g]);
     const auto last = static_cast<std::size_t>(rows_.group_ptr[g + 1]);
     scores.resize((last - first) * stride_);
-    kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids.data(), values, first, last,
-                         scores.data());
+    kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids, values, first, last, scores.data());
     const double score = solver->best({last - first, g}, scores.data(), found, true);
     if (!std::isfinite(score)) {
       throw std::domain_error("[Perceptron] sentence " + std::to_string(g) + " has no legal structure");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <string>
@@ -48,7 +49,7 @@ class SegmentSolver final : public Solver {
     if (extreme_) return by_engine(unit, scores, expected);
     add_up(lattice, scores);
     const double log_z = forward(lattice);
-    if (log_z == kMinusInfinity) {
+    if (!std::isfinite(log_z)) {
       std::fill_n(expected, unit.sites * stride_, 0.0);
       return log_z;
     }
@@ -133,7 +134,8 @@ class SegmentSolver final : public Solver {
   // alpha_[j, y]: the sum over segmentations of the first j tokens that end in y, scaled by a power of two so that its
   // row sums to at least 1 and less than 2; scale_[j]: the log of what was divided by.
   // in_[i, y] = sum over x of alpha_[i, x] * potential_[x, y].
-  // Afterwards sums_[s, y] = exp(score - a maximum per end) / norm, such that alpha_[j, y] = sum of in_ * sums_.
+  // Afterwards sums_[s, y] = exp(score - a maximum per end) over that power, such that alpha_[j, y] = sum of in_ *
+  // sums_.
   double forward(const Lattice& lattice) {
     const std::int32_t n = lattice.tokens;
     alpha_.assign(at(n + 1), 0.0);
@@ -173,7 +175,9 @@ class SegmentSolver final : public Solver {
         const double* in = &in_[at(lattice.start_of(s))];
         for (std::size_t y = 0; y < stride_; ++y) now[y] += in[y] * sum[y];
       }
-      const int exponent = std::ilogb(kernels::sum(now, stride_));
+      const double sum_now = kernels::sum(now, stride_);
+      if (!(sum_now > 0) || !std::isfinite(sum_now)) return std::numeric_limits<double>::quiet_NaN();
+      const int exponent = std::ilogb(sum_now);
       const double inverse = std::ldexp(1.0, -exponent);
       for (std::size_t y = 0; y < stride_; ++y) now[y] *= inverse;
       for (std::int64_t e = first; e < last; ++e) {

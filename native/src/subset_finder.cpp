@@ -54,8 +54,7 @@ void SubsetFinder::score(const SparseRows& rows, const PairValues& values, std::
   const auto last = static_cast<std::size_t>(rows.group_ptr[s + 1]);
   const float* row_values = rows.values.empty() ? nullptr : rows.values.data();
   tokens.resize((last - first) * stride_);
-  kernels::gather_rows(padded_.data(), stride_, rows.row_ptr.data(), rows.ids.data(), row_values, first, last,
-                       tokens.data());
+  kernels::gather_rows(padded_.data(), stride_, rows.row_ptr.data(), rows.ids, row_values, first, last, tokens.data());
   PairReader reader(pairs_, values, first, last - first);
   subset_scores(
       lattice_, last - first, tokens.data(), stride_, weights_.distances, weights_.pairs.data(), reader,

@@ -101,7 +101,7 @@ void SubsetLearner::score(std::size_t s) {
   const auto last = static_cast<std::size_t>(rows_.group_ptr[s + 1]);
   const float* values = rows_.values.empty() ? nullptr : rows_.values.data();
   table_.resize((last - first) * stride_);
-  kernels::gather_rows(tokens_.now.data(), stride_, rows_.row_ptr.data(), rows_.ids.data(), values, first, last,
+  kernels::gather_rows(tokens_.now.data(), stride_, rows_.row_ptr.data(), rows_.ids, values, first, last,
                        table_.data());
   PairReader reader(pairs_, values_, first, last - first);
   subset_scores(

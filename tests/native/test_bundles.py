@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oracles import finite_differences
 from spanloom._native import ChainStructure, CompressedRows, Lbfgs, Likelihood, SparseRows
@@ -80,6 +82,42 @@ def test_gradient_equals_finite_differences():
     theta = np.random.default_rng(1).normal(size=objective.size)
     numeric = finite_differences(lambda v: objective.evaluate(v)[0], theta, 1e-2)
     np.testing.assert_allclose(objective.evaluate(theta)[1], numeric, atol=2e-3)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 4), max_size=12), min_size=1, max_size=20), st.booleans())
+def test_any_rows_mean_what_they_mean_without_bundles(rows, merge):
+    """Few features in any order, again and again, also the same one many times in a row."""
+    rows = [*rows, *rows, [0] * 9, [1, 2] * 7] * 2
+    labels, lengths = 2, [len(rows)]
+    x = rows_of(rows, lengths, 5)
+    y = np.arange(len(rows)) % labels
+    cells = np.concatenate([np.arange(len(y)) * labels + y, len(y) * labels + y[:-1] * labels + y[1:]])
+    one, other = (
+        Likelihood(CompressedRows(x, merge=merge, bundles=b), chain(labels), np.array([0, len(cells)]), cells)
+        for b in (True, False)
+    )
+    theta = np.random.default_rng(len(rows)).normal(size=one.size) * 0.3
+    (value, gradient), (expected_value, expected) = one.evaluate(theta), other.evaluate(theta)
+    assert value == pytest.approx(expected_value, rel=1e-5)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-3)
+
+
+def test_tens_of_thousands_of_pairs():
+    """More than the first table of pairs holds: each pair of features becomes a bundle of its own."""
+    pairs = 40_000
+    x = rows_of([[2 * i, 2 * i + 1] for i in range(pairs)] * 4, [4 * pairs], 2 * pairs)
+    compressed = CompressedRows(x, merge=False)
+    assert compressed.bundles == pairs
+    assert compressed.entries == 4 * pairs + 2 * pairs
+
+
+def test_a_long_run_with_two_ends_is_written_once():
+    """A run of 32 before one feature and before another: its members are not copied into both."""
+    run = list(range(32))
+    x = CompressedRows(rows_of([[*run, 32]] * 50 + [[*run, 33]] * 50, [100], 34), merge=False)
+    assert x.bundles == 3
+    assert x.entries == 100 + 32 + 2 + 2
 
 
 def test_many_bundles_on_several_threads():

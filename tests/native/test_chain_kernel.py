@@ -103,6 +103,24 @@ def test_ten_thousand_tokens():
     assert len(full(labels).best(np.zeros(n * labels), np.zeros(labels**2))[1]) == n
 
 
+@pytest.mark.parametrize("labels", [4, 5, 8, 12, 16, 18, 24, 33, 41])
+def test_many_labels_equal_the_engine(labels):
+    """Every way to cut a row of labels into vectors: log Z, marginals, the best sequence."""
+    random = np.random.default_rng(labels)
+    n = 6
+    scores, transitions = random.normal(size=(n, labels)) * 3, random.normal(size=(labels, labels)) * 3
+    everything = np.concatenate([scores.ravel(), transitions.ravel()])
+    graph = full(labels).graph(n)
+    value, expected = full(labels).expectations(scores.ravel(), transitions.ravel())
+    other, marginals = graph.expectations(everything)
+    assert value == pytest.approx(other, rel=1e-12)
+    np.testing.assert_allclose(expected, marginals, atol=1e-12)
+    score, cells = full(labels).best(scores.ravel(), transitions.ravel())
+    best, edges = graph.best(everything)
+    assert score == pytest.approx(best, rel=1e-12)
+    assert cells.tolist() == sorted(c for c in graph.cells_of(edges).tolist() if c < n * labels)
+
+
 def test_a_structure_by_graphs_decodes_like_the_kernel():
     """The same chain, given as explicit graphs, finds the same structures."""
     random = np.random.default_rng(3)

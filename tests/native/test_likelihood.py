@@ -134,8 +134,35 @@ def test_tied_columns_add_up():
     np.testing.assert_allclose(tied.evaluate(theta)[1], numeric, atol=2e-3)
 
 
+@pytest.mark.parametrize("labels", [4, 7, 12, 16, 20, 33, 41])
+def test_one_word_sentences_are_logistic_regression(labels):
+    """Every way to cut a row of labels into vectors, against a textbook softmax; with values and without."""
+    random = np.random.default_rng(labels)
+    sites, features = 60, 50
+    rows = [np.sort(random.choice(features, size=random.integers(0, 41), replace=False)) for _ in range(sites)]
+    row_ptr = np.concatenate([[0], np.cumsum([len(r) for r in rows])])
+    ids = np.concatenate(rows).astype(np.uint32)
+    values = random.normal(size=len(ids)).astype(np.float32)
+    gold = random.integers(0, labels, sites)
+    for used in (None, values):
+        x = SparseRows(np.arange(sites + 1), row_ptr, ids, features, used)
+        dense = np.zeros((sites, features))
+        dense[np.repeat(np.arange(sites), np.diff(row_ptr)), ids] = 1.0 if used is None else used
+        objective = Likelihood(x, free_chain(labels), np.arange(sites + 1), gold.astype(np.int32), merge=False)
+        theta = random.normal(size=objective.size) * 0.3
+        scores = dense @ theta[: features * labels].reshape(features, labels)
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        value, gradient = objective.evaluate(theta)
+        assert value == pytest.approx(-np.log(p[np.arange(sites), gold]).sum(), rel=1e-5)
+        p[np.arange(sites), gold] -= 1
+        np.testing.assert_allclose(gradient[: features * labels], (dense.T @ p).ravel(), atol=1e-4)
+        assert not gradient[features * labels :].any()
+
+
+@pytest.mark.parametrize("memory", [1, 6])
 @pytest.mark.parametrize("l2", [0.01, 1.0])
-def test_lbfgs_finds_the_optimum_that_scipy_finds(l2):
+def test_lbfgs_finds_the_optimum_that_scipy_finds(l2, memory):
     """The same value as an independent optimiser on the same objective."""
     x, _, ptr, cells = problem(7, lengths=(5,) * 30)
     objective = Likelihood(x, free_chain(3), ptr, cells)
@@ -145,7 +172,7 @@ def test_lbfgs_finds_the_optimum_that_scipy_finds(l2):
         return value + l2 * v @ v, gradient + 2 * l2 * v
 
     reference = minimize(penalised, np.zeros(objective.size), jac=True, method="L-BFGS-B", options={"ftol": 1e-13})
-    optimiser = Lbfgs(objective, np.zeros(objective.size), l2=l2)
+    optimiser = Lbfgs(objective, np.zeros(objective.size), l2=l2, memory=memory)
     for _ in range(300):
         if not optimiser.iterate().moved:
             break

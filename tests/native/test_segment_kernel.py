@@ -221,6 +221,17 @@ def test_gradient_equals_differences_of_the_enumerated_likelihood(case, width, s
     np.testing.assert_allclose(gradient, finite_differences(loss, x, 1e-4), atol=1e-4)
 
 
+@pytest.mark.parametrize("bad", [math.inf, math.nan])
+def test_scores_that_are_not_finite_are_an_error(bad):
+    """They come from weights that overflow single precision."""
+    native = Lattices.up_to(np.array([3]), 2, (1, 1, False))
+    rows = SparseRows(np.array([0, native.rows]), np.arange(native.rows + 1), np.zeros(native.rows, np.uint32), 1, None)
+    gold = native.encode(0, *[np.array([], np.int32)] * 3, 2)
+    objective = Likelihood(rows, SegmentStructure(2, native), np.array([0, len(gold)]), gold, merge=False)
+    with pytest.raises(ValueError, match="sentence 0 is not finite"):
+        objective.evaluate(np.full(objective.size, bad))
+
+
 def test_gradient_equals_finite_differences():
     """Over several sentences with trees of their own, and features that fire at several rows."""
     random = np.random.default_rng(3)

@@ -14,9 +14,10 @@ namespace spanloom {
 // optimum, and every step of a gradient method on the way, is that of the whole matrix.
 //
 // Bundles: features come along with each other (a word's affixes, shape and clusters with the word). What stands side
-// by side in several rows is added up once, as a bundle, and the rows have the bundle instead; bundles that stand side
-// by side are bundled again, in levels. It is the same matrix as a product of sparser ones. Ids of `rows` and members
-// from classes() on are bundles; sites from rows.rows() on are the bundles that a class or a bundle is a member of.
+// by side in several places is added up once, as a bundle, and the rows have the bundle instead; bundles that stand
+// side by side are bundled again, in levels. It is the same matrix as a product of sparser ones. Ids of `rows` and
+// members from classes() on are bundles; sites from rows.rows() on are the bundles that a class or a bundle is a member
+// of.
 struct CompressedRows {
   SparseRows rows;                      // ids are classes, then bundles
   std::vector<std::int64_t> class_ptr;  // [classes + 1]: class c owns entries class_ptr[c] .. class_ptr[c + 1] of:

@@ -1,8 +1,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
-// The loops where the time goes. Each is compiled twice, for plain x86-64 and for AVX2 with FMA, and chosen at run
+// The loops where the time goes. On x86-64 each is compiled twice, plainly and for AVX2 with FMA, and chosen at run
 // time. Rows are padded to a stride that is a multiple of kLane, or half of it where that is enough, so that every loop
 // runs over whole vectors.
 
@@ -18,9 +19,11 @@ constexpr std::size_t padded(std::size_t columns) {
 void exp_all(double* x, std::size_t n);
 
 // out[r, :] = sum over entries e of row r of values[e] * weights[ids[e], :], for rows [first, last).
-// weights: [features, stride] float; out: [last - first, stride]; values may be null (all ones).
-void gather_rows(const float* weights, std::size_t stride, const std::int64_t* row_ptr, const std::uint32_t* ids,
-                 const float* values, std::size_t first, std::size_t last, double* out);
+// weights: [features, stride] float; out: [last - first, stride]; values may be null (all ones). Ids after the last
+// row are for the rows that come next.
+void gather_rows(const float* weights, std::size_t stride, const std::int64_t* row_ptr,
+                 std::span<const std::uint32_t> ids, const float* values, std::size_t first, std::size_t last,
+                 double* out);
 
 // out[:] = sum over i < n of values[i] * rows[ids[i], :]. The transposed product, one feature at a time; ids has
 // `readable` entries, those after the first n for the features that come next.
