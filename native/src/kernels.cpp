@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -38,9 +39,10 @@ struct Wide {
   using Mask = std::int64_t __attribute__((vector_size(32)));
 };
 
+// SPANLOOM_NARROW, if it is set, makes this processor do what one without AVX2 does.
 const bool kWide = [] {
   __builtin_cpu_init();
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && std::getenv("SPANLOOM_NARROW") == nullptr;
 }();
 #endif
 
@@ -68,8 +70,11 @@ SPANLOOM_INLINE void store(const V& from, double* to) {
 }
 template <class V>
 SPANLOOM_INLINE double across(const V& v) {
-  if constexpr (kSize<V> == 2) return v[0] + v[1];
-  return (v[0] + v[2]) + (v[1] + v[3]);
+  if constexpr (kSize<V> == 2) {
+    return v[0] + v[1];
+  } else {
+    return (v[0] + v[2]) + (v[1] + v[3]);
+  }
 }
 
 // A few vectors side by side: Width columns of a row, in registers.
