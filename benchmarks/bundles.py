@@ -2,9 +2,9 @@
 
     python benchmarks/bundles.py --data ../shared/data [--rounds 5] [--write]
 
-A bundle is a run of features that always stand together, added up once (docs/architecture.md). The likelihood is that
-of ``edge`` for the proteins of GENIA's training part; both are evaluated in turn at the same weights on one thread, and
-the time is the least processor time of the rounds. With ``--write`` the table goes to
+A bundle is what stands together in several rows of features, added up once (docs/architecture.md). The likelihood is
+that of ``edge`` for the proteins of GENIA's training part; both are evaluated in turn at the same weights on one
+thread, and the time is the least processor time of the rounds. With ``--write`` the table goes to
 ``benchmarks/results/bundles.md``.
 """
 

@@ -7,8 +7,9 @@ spaCy is trained by ``spacy train`` with the configuration that ``spacy init con
 processor (a CNN over hashed words, batches by words, the best model on the development part). Two settings are ours:
 spans are n-grams up to ``--longest`` words (3 by default in spaCy, too short for these corpora), and training ends
 after ``--steps`` at the latest. spanloom trains ``edge`` on the words alone, as spaCy sees them, for each L2 of a few,
-and takes the one that is best on the development part, where it chooses the mention penalty too; with ``--clusters`` (a
-``paths`` file of ``spanloom cluster``) it does so once more with the corpus's parts of speech and the rich features.
+and takes the one that is best on the development part, where it chooses the mention penalty too. It does so once more
+with the corpus's parts of speech and richer features, for which GENIA needs ``--clusters`` (a ``paths`` file of
+``spanloom cluster``).
 Training and tagging are processor time, on one thread, with all that is chosen on the development part counted in.
 
 Each system's line is kept in ``benchmarks/results/spancat-CORPUS.json`` when it is there, and the table is written from
@@ -34,8 +35,10 @@ from spanloom.evaluation import micro
 HERE = Path(__file__).resolve().parent
 REFS = {"genia": "genia:{data}/genia?classes=5&split={split}", "gum": "gum:{data}/gum?split={split}"}
 KEY = "sc"
-L2 = (4.0, 16.0)
-RICH_L2 = (32.0,)
+L2 = (1.0, 4.0, 16.0, 64.0)
+RICH = {"genia": ("genia-rich", 32.0), "gum": ("gaps+gap-heads", 8.0)}
+"""Features and L2 as in ``experiments/separators.py``, where the development part chose them."""
+
 Parts = dict[str, list[Sentence]]
 
 
@@ -154,19 +157,11 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]
     if options.only != "spacy":
         plain = {split: words_only(sentences) for split, sentences in parts.items()}
         yield "words", run_spanloom("spanloom `edge`, words only", plain, L2, options.quick)
-        if options.clusters:
-            yield (
-                "rich",
-                run_spanloom(
-                    "spanloom `edge`, `genia-rich` with clusters",
-                    parts,
-                    RICH_L2,
-                    options.quick,
-                    features="genia-rich",
-                    clusters=options.clusters,
-                    annotators=["phrases"],
-                ),
-            )
+        features, l2 = RICH[options.corpus]
+        if options.clusters or "rich" not in features:
+            name = f"spanloom `edge`, `{features}`{' with clusters' if options.clusters else ''}, parts of speech"
+            settings = {"features": features, "clusters": options.clusters, "annotators": ["phrases"]}
+            yield "rich", run_spanloom(name, parts, (l2,), options.quick, **settings)
     if options.only != "spanloom":
         yield "spacy", run_spacy(parts, 5 if options.quick else options.steps, options.longest)
 
