@@ -10,7 +10,8 @@ after ``--steps`` at the latest. spanloom trains ``edge`` on the words alone, as
 and takes the one that is best on the development part, where it chooses the mention penalty too. It does so once more
 with the corpus's parts of speech and richer features, for which GENIA needs ``--clusters`` (a ``paths`` file of
 ``spanloom cluster``).
-Training and tagging are processor time, on one thread, with all that is chosen on the development part counted in.
+Training and tagging are processor time, on one thread; training has all in it that is chosen on the development part,
+tagging is the least of three times.
 
 Each system's line is kept in ``benchmarks/results/spancat-CORPUS.json`` when it is there, and the table is written from
 them to ``benchmarks/results/spancat-CORPUS.md``.
@@ -24,7 +25,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,16 @@ def words_only(sentences: list[Sentence]) -> list[Sentence]:
     return [Sentence(s.tokens, mentions=s.mentions) for s in sentences]
 
 
+def least(tag: Callable[[], list[list[Mention]]]) -> tuple[list[list[Mention]], float]:
+    """Return what is found, and the least seconds of three times."""
+    seconds = []
+    for _ in range(3):
+        start = time.process_time()
+        found = tag()
+        seconds.append(time.process_time() - start)
+    return found, min(seconds)
+
+
 def run_spanloom(name: str, parts: Parts, tried: Sequence[float], quick: bool, **settings: Any) -> dict[str, Any]:
     """Train once for each L2 and measure the one that is best on the development part."""
     best: tuple[float, float, Recognizer] | None = None
@@ -79,9 +90,8 @@ def run_spanloom(name: str, parts: Parts, tried: Sequence[float], quick: bool, *
     trained = time.process_time() - start
     assert best is not None
     _, l2, ner = best
-    start = time.process_time()
-    found = [s.mentions for s in ner.predict([s.with_mentions([]) for s in parts["test"]])]
-    tagged = time.process_time() - start
+    blank = [s.with_mentions([]) for s in parts["test"]]
+    found, tagged = least(lambda: [s.mentions for s in ner.predict(blank)])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.loom"
         ner.save(path)
@@ -126,10 +136,12 @@ def run_spacy(parts: Parts, steps: int, longest: int) -> dict[str, Any]:
         )
         trained = time.process_time() - start
         nlp = spacy.load(folder / "model" / "model-best")
-        docs = [Doc(nlp.vocab, words=s.tokens) for s in parts["test"]]
-        start = time.process_time()
-        found = [[Mention(s.label_, ((s.start, s.end),)) for s in doc.spans[KEY]] for doc in nlp.pipe(docs)]
-        tagged = time.process_time() - start
+
+        def tag() -> list[list[Mention]]:
+            docs = nlp.pipe(Doc(nlp.vocab, words=s.tokens) for s in parts["test"])
+            return [[Mention(s.label_, ((s.start, s.end),)) for s in doc.spans[KEY]] for doc in docs]
+
+        found, tagged = least(tag)
         size = size_of(folder / "model" / "model-best")
     label = f"spaCy {spacy.__version__} `spancat`, n-grams to {longest}, at most {steps} steps"
     return row(label, parts["test"], found, trained, tagged, size)
