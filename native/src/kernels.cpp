@@ -213,16 +213,6 @@ SPANLOOM_INLINE void gather_rows_of(const float* weights, std::size_t stride, co
 }
 
 template <class W>
-SPANLOOM_INLINE void gather_column_of(const float* rows, std::size_t stride, const std::uint32_t* ids,
-                                      const float* values, std::size_t n, std::size_t readable, double* out) {
-  if (values) {
-    gather_any<W, true>(rows, stride, ids, values, n, readable, out);
-  } else {
-    gather_any<W, false>(rows, stride, ids, nullptr, n, readable, out);
-  }
-}
-
-template <class W>
 SPANLOOM_INLINE void vector_matrix_of(const double* vector, const double* matrix, std::size_t rows, std::size_t stride,
                                       double* out) {
   each_block<16>(
@@ -409,10 +399,6 @@ SPANLOOM_KERNEL(void, gather_rows,
                  std::span<const std::uint32_t> ids, const float* values, std::size_t first, std::size_t last,
                  double* out),
                 (weights, stride, row_ptr, ids, values, first, last, out))
-SPANLOOM_KERNEL(void, gather_column,
-                (const float* rows, std::size_t stride, const std::uint32_t* ids, const float* values, std::size_t n,
-                 std::size_t readable, double* out),
-                (rows, stride, ids, values, n, readable, out))
 SPANLOOM_KERNEL(void, vector_matrix,
                 (const double* vector, const double* matrix, std::size_t rows, std::size_t stride, double* out),
                 (vector, matrix, rows, stride, out))

@@ -14,6 +14,7 @@ namespace {
 // A fixed size, so that work is cut in the same way for any number of threads.
 constexpr std::int64_t kBlockEntries = 1 << 15;
 constexpr std::size_t kBlockBundles = 256;
+constexpr std::size_t kBlockClasses = 64;
 
 // Cells take 8 bytes and one scalar step each, a row 4 bytes a column and one vector step for eight columns.
 bool better_as_cells(std::size_t touched, std::size_t stride) { return touched * 4 < stride; }
@@ -274,40 +275,47 @@ void Layout::gradient(float* difference, std::span<double> gradient) const {
     add_up_bundles(difference, x_.bundle_site_ptr, x_.bundle_sites, x_.rows.rows(), level);
   }
   const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
+  const auto gather = [&](std::size_t first, std::size_t last, double* sums) {
+    kernels::gather_rows(difference, stride_, x_.class_ptr.data(), x_.sites, values, first, last, sums);
+  };
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
-    std::vector<double> sum(stride_);
-    const std::int64_t all = x_.class_ptr[blocks_[block + 1]];
-    for (std::size_t c = blocks_[block]; c < blocks_[block + 1]; ++c) {
-      const std::int64_t begin = x_.class_ptr[c];
-      const std::int64_t end = x_.class_ptr[c + 1];
-      if (restricted_ && is_sparse_[c]) {
-        const Cell* cells = &cells_[slot_[c]];
-        const std::uint32_t n = cells[0].column;
-        for (std::uint32_t k = 1; k <= n; ++k) sum[cells[k].column] = 0.0;
-        for (std::int64_t i = begin; i < end; ++i) {
-          const float* site = difference + x_.sites[i] * stride_;
-          const double value = values ? static_cast<double>(values[i]) : 1.0;
-          for (std::uint32_t k = 1; k <= n; ++k) {
-            sum[cells[k].column] += value * static_cast<double>(site[cells[k].column]);
-          }
-        }
+    const std::size_t end = blocks_[block + 1];
+    std::vector<double> sums(kBlockClasses * stride_);
+    for (std::size_t c = blocks_[block]; c < end && restricted_; ++c) {
+      if (is_sparse_[c]) {
+        sparse_gradient(difference, c, sums.data());
       } else {
-        kernels::gather_column(difference, stride_, x_.sites.data() + begin, values ? values + begin : nullptr,
-                               static_cast<std::size_t>(end - begin), static_cast<std::size_t>(all - begin),
-                               sum.data());
-      }
-      if (!restricted_) {
-        tying_.apply_transposed(sum.data(), columns_, x_.scale[c], gradient.data() + c * params_);
-        continue;
+        gather(c, c + 1, sums.data());
       }
       for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
         const std::uint32_t p = param_columns_[k];
         double total = 0;
-        for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sum[score_columns_[i]];
+        for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sums[score_columns_[i]];
         gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
       }
     }
+    for (std::size_t first = blocks_[block]; first < end && !restricted_; first += kBlockClasses) {
+      const std::size_t last = std::min(end, first + kBlockClasses);
+      gather(first, last, sums.data());
+      for (std::size_t c = first; c < last; ++c) {
+        tying_.apply_transposed(&sums[(c - first) * stride_], columns_, x_.scale[c], gradient.data() + c * params_);
+      }
+    }
   });
+}
+
+// sum[column] for the columns that a class of cells has.
+void Layout::sparse_gradient(const float* difference, std::size_t c, double* sum) const {
+  const Cell* cells = &cells_[slot_[c]];
+  const std::uint32_t n = cells[0].column;
+  for (std::uint32_t k = 1; k <= n; ++k) sum[cells[k].column] = 0.0;
+  for (std::int64_t i = x_.class_ptr[c]; i < x_.class_ptr[c + 1]; ++i) {
+    const float* site = difference + x_.sites[i] * stride_;
+    const double value = x_.site_values.empty() ? 1.0 : static_cast<double>(x_.site_values[i]);
+    for (std::uint32_t k = 1; k <= n; ++k) {
+      sum[cells[k].column] += value * static_cast<double>(site[cells[k].column]);
+    }
+  }
 }
 
 }  // namespace spanloom

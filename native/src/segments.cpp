@@ -138,7 +138,7 @@ class SegmentSolver final : public Solver {
   // sums_.
   double forward(const Lattice& lattice) {
     const std::int32_t n = lattice.tokens;
-    alpha_.assign(at(n + 1), 0.0);
+    alpha_.resize(at(n + 1));
     in_.resize(at(n + 1));
     scale_.assign(static_cast<std::size_t>(n) + 1, 0.0);
     std::fill_n(in_.begin(), columns_, 1.0);
@@ -156,6 +156,7 @@ class SegmentSolver final : public Solver {
         top = std::max(top, high + before(lattice.start_of(s)));
       }
       double* now = &alpha_[at(t + 1)];
+      std::fill_n(now, stride_, 0.0);
       if (top == kMinusInfinity) {
         for (std::int64_t e = first; e < last; ++e) std::fill_n(sums_[lattice.by_end[e]], stride_, 0.0);
         std::fill_n(&in_[at(t + 1)], stride_, 0.0);
@@ -200,9 +201,10 @@ class SegmentSolver final : public Solver {
     const std::int32_t n = lattice.tokens;
     beta_.resize(at(n + 1));
     std::fill_n(&beta_[at(n)], stride_, 1.0 / last_);
-    out_.assign(at(n), 0.0);
+    out_.resize(at(n));
     for (std::int32_t i = n; i-- > 0;) {
       double* out = &out_[at(i)];
+      std::fill_n(out, stride_, 0.0);
       const double* in = &in_[at(i)];
       for (std::int32_t s = lattice.first_segment(i); s < lattice.first_segment(i + 1); ++s) {
         double* sum = sums_[s];

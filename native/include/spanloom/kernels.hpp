@@ -18,17 +18,12 @@ constexpr std::size_t padded(std::size_t columns) {
 // x[i] = exp(x[i]); exactly 0 for -inf and below the smallest normal number; within 2 ulp elsewhere.
 void exp_all(double* x, std::size_t n);
 
-// out[r, :] = sum over entries e of row r of values[e] * weights[ids[e], :], for rows [first, last).
-// weights: [features, stride] float; out: [last - first, stride]; values may be null (all ones). Ids after the last
-// row are for the rows that come next.
+// out[r, :] = sum over entries e of row r of values[e] * weights[ids[e], :], for rows [first, last). Rows may be those
+// of the matrix or, for the transposed product, its columns. weights: [features, stride] float; out: [last - first,
+// stride]; values may be null (all ones). Ids after the last row are for the rows that come next.
 void gather_rows(const float* weights, std::size_t stride, const std::int64_t* row_ptr,
                  std::span<const std::uint32_t> ids, const float* values, std::size_t first, std::size_t last,
                  double* out);
-
-// out[:] = sum over i < n of values[i] * rows[ids[i], :]. The transposed product, one feature at a time; ids has
-// `readable` entries, those after the first n for the features that come next.
-void gather_column(const float* rows, std::size_t stride, const std::uint32_t* ids, const float* values, std::size_t n,
-                   std::size_t readable, double* out);
 
 // out[y] = sum over x < rows of vector[x] * matrix[x, y]; matrix: [rows, stride].
 void vector_matrix(const double* vector, const double* matrix, std::size_t rows, std::size_t stride, double* out);
