@@ -37,8 +37,9 @@ HERE = Path(__file__).resolve().parent
 REFS = {"genia": "genia:{data}/genia?classes=5&split={split}", "gum": "gum:{data}/gum?split={split}"}
 KEY = "sc"
 L2 = (1.0, 4.0, 16.0, 64.0)
-RICH = {"genia": ("genia-rich", 32.0), "gum": ("gaps+gap-heads", 8.0)}
-"""Features and L2 as in ``experiments/separators.py``, where the development part chose them."""
+RICH = {"genia": ("genia-rich", 32.0, True), "gum": ("gaps+gap-heads", 8.0, False)}
+"""Features and L2 as in ``experiments/separators.py``, where the development part chose them;
+whether they read clusters."""
 
 Parts = dict[str, list[Sentence]]
 
@@ -169,9 +170,9 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]
     if options.only != "spacy":
         plain = {split: words_only(sentences) for split, sentences in parts.items()}
         yield "words", run_spanloom("spanloom `edge`, words only", plain, L2, options.quick)
-        features, l2 = RICH[options.corpus]
-        if options.clusters or "rich" not in features:
-            name = f"spanloom `edge`, `{features}`{' with clusters' if options.clusters else ''}, parts of speech"
+        features, l2, clusters = RICH[options.corpus]
+        if options.clusters or not clusters:
+            name = f"spanloom `edge`, `{features}`{' with clusters' if clusters else ''}, parts of speech"
             settings = {"features": features, "clusters": options.clusters, "annotators": ["phrases"]}
             yield "rich", run_spanloom(name, parts, (l2,), options.quick, **settings)
     if options.only != "spanloom":
@@ -207,6 +208,8 @@ def main() -> None:
     parser.add_argument("--only", choices=("spanloom", "spacy"))
     parser.add_argument("--quick", action="store_true", help="200 sentences, a few steps; nothing is written")
     options = parser.parse_args()
+    if options.clusters and not RICH[options.corpus][2]:
+        parser.error(f"--clusters is for corpora whose features read them, which those of {options.corpus} do not")
     kept = HERE / "results" / f"spancat-{options.corpus}.json"
     for name, line in measure(options):
         print(json.dumps(line, indent=1), flush=True)

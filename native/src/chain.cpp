@@ -103,9 +103,8 @@ class ChainSolver final : public Solver {
       return by_engine(unit, scores, expected);
     }
     // Only now is the sentence known to be sound: its pair counts may join the others.
-    for (std::size_t t = 1; t < sites; ++t) {
-      kernels::add_outer(pair_factor_[t], &alpha_[(t - 1) * stride_], &right_[t * stride_], labels_, stride_,
-                         pairs_.data());
+    if (sites > 1) {
+      kernels::add_outers(alpha_.data(), &right_[stride_], sites - 1, labels_, stride_, pairs_.data());
     }
     return log_z;
   }
@@ -219,11 +218,10 @@ class ChainSolver final : public Solver {
     return true;
   }
 
-  // beta_[y]: scaled sum of the continuations after y at t; right_[t, y] = exp_[t, y] * beta_t[y].
-  // P(y_{t-1} = x, y_t = y) = pair_factor_[t] * alpha_[t - 1, x] * potential_[x, y] * right_[t, y].
+  // beta_[y]: scaled sum of the continuations after y at t; right_[t, y] = exp_[t, y] * beta_t[y], scaled such that
+  // P(y_{t-1} = x, y_t = y) = alpha_[t - 1, x] * potential_[x, y] * right_[t, y].
   bool backward(std::size_t sites, double* expected) {
     right_.resize(sites * stride_);
-    pair_factor_.resize(sites);
     beta_.assign(end_.begin(), end_.end());
     for (std::size_t t = sites; t-- > 0;) {
       double* out = expected + t * stride_;
@@ -240,7 +238,8 @@ class ChainSolver final : public Solver {
       double sum = 0;
       for (std::size_t y = 0; y < labels_; ++y) sum += beta_[y];
       if (!(pair_norm > kTooSmall) || !(sum > kTooSmall)) return false;
-      pair_factor_[t] = 1.0 / pair_norm;
+      const double pair_factor = 1.0 / pair_norm;
+      for (std::size_t y = 0; y < stride_; ++y) right[y] *= pair_factor;
       const double scale = 1.0 / sum;
       for (std::size_t y = 0; y < stride_; ++y) beta_[y] *= scale;
     }
@@ -269,7 +268,7 @@ class ChainSolver final : public Solver {
   Reachable backward_;
   double shift_ = 0;
   bool extreme_ = false;
-  std::vector<double> exp_, alpha_, right_, beta_, step_, pair_factor_, best_;
+  std::vector<double> exp_, alpha_, right_, beta_, step_, best_;
   std::vector<std::int32_t> back_;
 };
 

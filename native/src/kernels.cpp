@@ -232,21 +232,6 @@ SPANLOOM_INLINE void vector_matrix_of(const double* vector, const double* matrix
 }
 
 template <class W>
-SPANLOOM_INLINE void add_outer_of(double factor, const double* left, const double* right, std::size_t rows,
-                                  std::size_t stride, double* matrix) {
-  each_block<16>(
-      stride, [&](auto width, std::size_t column) __attribute__((always_inline)) {
-        for (std::size_t x = 0; x < rows; ++x) {
-          Columns<W, width()> row;
-          double* place = matrix + x * stride + column;
-          row.read(place);
-          row.add(factor * left[x], right + column);
-          row.write(place);
-        }
-      });
-}
-
-template <class W>
 SPANLOOM_INLINE void add_outers_of(const double* left, const double* right, std::size_t n, std::size_t rows,
                                    std::size_t stride, double* matrix) {
   each_block<16>(
@@ -402,10 +387,6 @@ SPANLOOM_KERNEL(void, gather_rows,
 SPANLOOM_KERNEL(void, vector_matrix,
                 (const double* vector, const double* matrix, std::size_t rows, std::size_t stride, double* out),
                 (vector, matrix, rows, stride, out))
-SPANLOOM_KERNEL(void, add_outer,
-                (double factor, const double* left, const double* right, std::size_t rows, std::size_t stride,
-                 double* matrix),
-                (factor, left, right, rows, stride, matrix))
 SPANLOOM_KERNEL(void, add_outers,
                 (const double* left, const double* right, std::size_t n, std::size_t rows, std::size_t stride,
                  double* matrix),

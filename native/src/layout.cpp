@@ -281,7 +281,17 @@ void Layout::gradient(float* difference, std::span<double> gradient) const {
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
     const std::size_t end = blocks_[block + 1];
     std::vector<double> sums(kBlockClasses * stride_);
-    for (std::size_t c = blocks_[block]; c < end && restricted_; ++c) {
+    if (!restricted_) {
+      for (std::size_t first = blocks_[block]; first < end; first += kBlockClasses) {
+        const std::size_t last = std::min(end, first + kBlockClasses);
+        gather(first, last, sums.data());
+        for (std::size_t c = first; c < last; ++c) {
+          tying_.apply_transposed(&sums[(c - first) * stride_], columns_, x_.scale[c], gradient.data() + c * params_);
+        }
+      }
+      return;
+    }
+    for (std::size_t c = blocks_[block]; c < end; ++c) {
       if (is_sparse_[c]) {
         sparse_gradient(difference, c, sums.data());
       } else {
@@ -292,13 +302,6 @@ void Layout::gradient(float* difference, std::span<double> gradient) const {
         double total = 0;
         for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sums[score_columns_[i]];
         gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
-      }
-    }
-    for (std::size_t first = blocks_[block]; first < end && !restricted_; first += kBlockClasses) {
-      const std::size_t last = std::min(end, first + kBlockClasses);
-      gather(first, last, sums.data());
-      for (std::size_t c = first; c < last; ++c) {
-        tying_.apply_transposed(&sums[(c - first) * stride_], columns_, x_.scale[c], gradient.data() + c * params_);
       }
     }
   });

@@ -70,7 +70,7 @@ def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> Non
 
 
 def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
-    """Step by step, the objective and the score weights are those of all the representations' parameters."""
+    """The first steps, the optimum and its score weights are those of all the representations' parameters."""
     model = Chain("BIES+")
     mentions, lengths = [s.mentions for s in train], [len(s) for s in train]
     model.learn(list(zip(mentions, lengths, strict=True)))
@@ -83,11 +83,13 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     few = Likelihood(rows, component.structure, *gold, shortest(sites), pairs)
     assert few.size < every.size / 3
     steps = [Lbfgs(objective, np.zeros(objective.size), l2=0.2) for objective in (every, few)]
-    for _ in range(8):
+    for number in range(300):
         a, b = (optimiser.iterate() for optimiser in steps)
-        assert a.value == pytest.approx(b.value, rel=1e-5)
-        assert a.gradient_norm == pytest.approx(b.gradient_norm, rel=5e-3)
-        assert a.x_norm == pytest.approx(b.x_norm, rel=1e-5)
+        if number < 4:  # later on, rounding drives the two paths apart
+            assert a.value == pytest.approx(b.value, rel=1e-7)
+            assert a.gradient_norm == pytest.approx(b.gradient_norm, rel=1e-4)
+            assert a.x_norm == pytest.approx(b.x_norm, rel=1e-6)
+    assert a.value == pytest.approx(b.value, rel=1e-7)
     np.testing.assert_allclose(every.weights(steps[0].x()), few.weights(steps[1].x()), atol=1e-4)
 
 

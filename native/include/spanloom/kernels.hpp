@@ -28,10 +28,6 @@ void gather_rows(const float* weights, std::size_t stride, const std::int64_t* r
 // out[y] = sum over x < rows of vector[x] * matrix[x, y]; matrix: [rows, stride].
 void vector_matrix(const double* vector, const double* matrix, std::size_t rows, std::size_t stride, double* out);
 
-// matrix[x, y] += factor * left[x] * right[y]; matrix: [rows, stride].
-void add_outer(double factor, const double* left, const double* right, std::size_t rows, std::size_t stride,
-               double* matrix);
-
 // matrix[x, y] += sum over i < n of left[i, x] * right[i, y]; left and right: [n, stride]; matrix: [rows, stride].
 void add_outers(const double* left, const double* right, std::size_t n, std::size_t rows, std::size_t stride,
                 double* matrix);
