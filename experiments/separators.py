@@ -118,7 +118,7 @@ def execute(run: Run, context: Context) -> Result:
         "iterations": sum(ends.values()),
         "features": ner.extractor_.size,
         "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
-        "objective": [[r.component, r.number, round(r.objective, 1)] for r in ner.history_],
+        "objective": [[round(r.objective, 1) for r in ner.history_ if r.component == c] for c in sorted(ends)],
         "curve": curve.to_json(),
         "sentence kinds": {name: score.to_json() for name, score in kinds.items()},
     }
@@ -201,11 +201,9 @@ def draw(results: dict[str, Result], folder: Path) -> None:
 
     figure, axis = plt.subplots(figsize=(6, 3.8), layout="constrained")
     for name, result in lines.items():
-        chains: dict[int, list[float]] = {}
-        for component, _, objective in result["objective"]:
-            chains.setdefault(component, []).append(objective)
-        length = max(map(len, chains.values()))  # a chain that is done keeps its objective
-        sums = [sum(one[min(i, len(one) - 1)] for one in chains.values()) for i in range(length)]
+        chains = result["objective"]
+        length = max(map(len, chains))  # a chain that is done keeps its objective
+        sums = [sum(one[min(i, len(one) - 1)] for one in chains) for i in range(length)]
         axis.plot(range(1, length + 1), sums, label=name)
     axis.set(xlabel="iteration", ylabel="objective (penalised negative log-likelihood)", yscale="log")
     axis.legend()
