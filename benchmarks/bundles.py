@@ -10,12 +10,11 @@ thread, and the time is the least processor time of the rounds. With ``--write``
 
 from __future__ import annotations
 
-import argparse
-import platform
 import time
 from pathlib import Path
 
 import numpy as np
+from tables import rounds_and_write, write
 
 from spanloom._native import CompressedRows, Likelihood
 from spanloom.corpus import read
@@ -24,7 +23,6 @@ from spanloom.models.base import Shapes
 from spanloom.models.edge import EdgeComponent
 from spanloom.training import gold_cells
 
-HERE = Path(__file__).resolve().parent
 SETS = ("default", "gaps")
 LABEL = "protein"
 
@@ -58,11 +56,7 @@ def measure(features: str, data: Path, rounds: int) -> str:
 
 def main() -> None:
     """Measure, print, and write if asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
+    given = rounds_and_write(__doc__, 5)
     lines = [
         "| features | million entries | with bundles | bundles | ms an evaluation | with bundles | share "
         "| s to prepare | with bundles |",
@@ -71,14 +65,8 @@ def main() -> None:
     ]
     print("\n".join(lines))
     if given.write:
-        head = [
-            "# What bundles bring",
-            "",
-            f"`python benchmarks/bundles.py --data FOLDER --rounds {given.rounds} --write`; {platform.machine()}, "
-            f"Python {platform.python_version()}, one thread, least processor time; `edge`, proteins of GENIA.",
-            "",
-        ]
-        (HERE / "results" / "bundles.md").write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+        settings = "least processor time; `edge`, proteins of GENIA"
+        write("bundles", "What bundles bring", given.rounds, settings, lines)
 
 
 if __name__ == "__main__":

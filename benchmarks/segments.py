@@ -9,19 +9,17 @@ memory's bandwidth away, can only add to it. With ``--write`` the table goes to 
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import platform
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from tables import rounds_and_write, write
 
 from spanloom import Recognizer, Sentence, read
 from spanloom.schemes import flatten
 
-HERE = Path(__file__).resolve().parent
 CORPORA = {
     "UNER-EWT, three types": ("uner:{}/uner-ewt?split=train", (8,)),
     "GUM, ten types": ("gum:{}/gum?split=train", (8, 40)),
@@ -73,25 +71,17 @@ def table(data: Path, rounds: int) -> Iterator[str]:
 
 def main() -> None:
     """Measure, print, and write if asked."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--data", type=Path, required=True)
-    arguments.add_argument("--rounds", type=int, default=3)
-    arguments.add_argument("--write", action="store_true")
-    given = arguments.parse_args()
+    given = rounds_and_write(__doc__, 3)
     lines = []
     for line in table(given.data, given.rounds):
         print(line, flush=True)
         lines.append(line)
     if given.write:
-        head = [
-            "# Time of an iteration: segments and syntax",
-            "",
-            f"`python benchmarks/segments.py --data FOLDER --rounds {given.rounds} --write`; {platform.machine()}, "
-            f"Python {platform.python_version()}, one thread, least processor time in {given.rounds} rounds of "
-            f"{ITERATIONS} iterations; gold trees, L2 0.5, the outermost mentions of the training parts.",
-            "",
-        ]
-        (HERE / "results" / "segments.md").write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+        settings = (
+            f"least processor time in {given.rounds} rounds of {ITERATIONS} iterations; gold trees, L2 0.5, the "
+            "outermost mentions of the training parts"
+        )
+        write("segments", "Time of an iteration: segments and syntax", given.rounds, settings, lines)
 
 
 if __name__ == "__main__":

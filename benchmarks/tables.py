@@ -1,0 +1,32 @@
+"""Where the benchmarks' tables go."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def rounds_and_write(description: str | None, rounds: int) -> argparse.Namespace:
+    """Return ``--data``, ``--rounds`` and ``--write`` of the command line."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args()
+
+
+def write(name: str, title: str, rounds: int, settings: str, lines: Sequence[str]) -> None:
+    """Write a table with the command that makes it."""
+    text = [
+        f"# {title}",
+        "",
+        f"`python benchmarks/{name}.py --data FOLDER --rounds {rounds} --write`; {platform.machine()}, "
+        f"Python {platform.python_version()}, one thread, {settings}.",
+        "",
+        *lines,
+    ]
+    (RESULTS / f"{name}.md").write_text("\n".join(text) + "\n", encoding="utf-8")
