@@ -17,8 +17,8 @@ import numpy as np
 from tables import rounds_and_write, write
 
 from spanloom._native import CompressedRows, Likelihood
-from spanloom.corpus import read
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.formats import read
 from spanloom.models.base import Shapes
 from spanloom.models.edge import EdgeComponent
 from spanloom.training import gold_cells

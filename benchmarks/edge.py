@@ -22,10 +22,10 @@ from typing import Any
 import pycrfsuite
 
 from spanloom import Recognizer, Sentence
-from spanloom.corpus import read
 from spanloom.corpus.tags import to_tags
 from spanloom.evaluation import micro
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.formats import read
 from spanloom.schemes import Segments, flatten
 
 HERE = Path(__file__).resolve().parent

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spanloom.columns import Lexicon
+from spanloom.annotators import Lexicon
 from spanloom.corpus import Sentence
 
 ENTRIES = 1_000_000

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 from spanloom import Recognizer, Sentence
 from spanloom._native import SubsetEpoch, SubsetLearner
-from spanloom.corpus import read
+from spanloom.formats import read
 from spanloom.learning import online
 
 HERE = Path(__file__).resolve().parent

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom.corpus import read
 from spanloom.evaluation import micro
+from spanloom.formats import read
 
 HERE = Path(__file__).resolve().parent
 REFS = {"genia": "genia:{data}/genia?classes=5&split={split}", "gum": "gum:{data}/gum?split={split}"}

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from spanloom import Recognizer, read
 from spanloom.cli import main as spanloom
-from spanloom.corpus.formats.jsonl import to_dict
+from spanloom.formats.jsonl import to_dict
 
 MEGABYTE = 1_000_000
 

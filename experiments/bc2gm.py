@@ -7,10 +7,10 @@ from pathlib import Path
 
 from experiments.runner import Result
 from spanloom import Document, Mention, Sentence, read
-from spanloom.corpus.raw import from_text
-from spanloom.corpus.report import Report
 from spanloom.evaluation import micro
 from spanloom.evaluation.alternatives import with_alternatives
+from spanloom.formats.raw import from_text
+from spanloom.formats.report import Report
 
 SCORES = ("precision", "recall", "f1", "alt_precision", "alt_recall", "alt_f1")
 """What ``scores`` returns."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from experiments.runner import Context, Experiment, Result, Run
-from spanloom.ceilings import Ceilings
-from spanloom.corpus import Reference, Report, read
 from spanloom.corpus.statistics import statistics
+from spanloom.formats import Reference, Report, read
 from spanloom.models import MODELS
+from spanloom.models.ceilings import Ceilings
 from spanloom.reductions import REDUCTIONS
 
 GENIA = "genia:genia?classes=5"

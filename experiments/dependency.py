@@ -18,12 +18,12 @@ import numpy as np
 from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Mention, Recognizer, Sentence, read
+from spanloom.annotators.parsers import Parser, UDPipeParser, attachment, jackknife, train_udpipe, with_trees
 from spanloom.corpus import valid_spans
 from spanloom.corpus.trees import heads_of
 from spanloom.evaluation.score import micro
 from spanloom.evaluation.significance import bootstrap, interval, unit_counts
 from spanloom.models.segments import SegmentModel
-from spanloom.parsers import Parser, UDPipeParser, attachment, jackknife, train_udpipe, with_trees
 from spanloom.schemes import flatten
 from spanloom.training import hold
 

@@ -10,7 +10,7 @@ from experiments.representations import QUICK
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.separators import clusters
 from spanloom import Recognizer, Sentence, read
-from spanloom.columns import ModelColumns
+from spanloom.annotators import ModelColumns
 from spanloom.corpus.tokenizer import tokenize
 from spanloom.features import FeatureSet, read_resource
 

@@ -12,10 +12,10 @@ from typing import Any
 from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Document, read
+from spanloom.base.files import whole_file
 from spanloom.corpus.patterns import nesting_patterns
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.significance import bootstrap, unit_counts
-from spanloom.files import whole_file
 from spanloom.reductions import Joined
 from spanloom.taken import KINDS
 from spanloom.training import hold

@@ -22,7 +22,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from spanloom.files import whole_file
+from spanloom.base.files import whole_file
 
 ROOT = Path(__file__).resolve().parent
 Result = dict[str, Any]

@@ -12,10 +12,11 @@ from typing import Any
 from experiments import bc2gm
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Recognizer
-from spanloom.corpus import Document, Sentence, read
+from spanloom.corpus import Document, Sentence
 from spanloom.evaluation import Report, evaluate
 from spanloom.features.brown import train_clusters
 from spanloom.features.separator_sets import GAP_SETS
+from spanloom.formats import read
 
 CORPORA = {
     "genia": "genia:{data}/genia?classes=5&split={split}",

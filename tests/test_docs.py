@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence, read, write
-from spanloom.columns import Annotator, base
+from spanloom.annotators import Annotator, base
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS = re.compile(r"genia:|uner:|pos\.loom|class Mine")

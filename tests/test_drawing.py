@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.drawing import draw, draw_pair, label_style
-from spanloom.errors import ParameterError
 
 
 def sentence_of(text: str) -> Sentence:

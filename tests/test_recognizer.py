@@ -11,7 +11,7 @@ import pytest
 
 from oracles import chain_structures, log_z
 from spanloom import Document, Mention, Recognizer, Sentence, read
-from spanloom.errors import CorpusError, EncodingError, ModelFileError, NotFittedError, ParameterError
+from spanloom.base.errors import CorpusError, EncodingError, ModelFileError, NotFittedError, ParameterError
 from spanloom.features import FeatureSet
 
 
@@ -309,7 +309,7 @@ def test_an_interruption_keeps_what_was_learned():
 
 def test_files_that_are_no_models(tmp_path):
     """One clear error for a foreign file, and for arrays that do not fit the header."""
-    from spanloom.storage import load_arrays, save_arrays
+    from spanloom.base.model_file import load_arrays, save_arrays
 
     (tmp_path / "x.loom").write_text("hello")
     with pytest.raises(ModelFileError):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from spanloom.corpus import Document, Mention, Sentence, make_document, read, write
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
+from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.formats import read, write
 
 PARTS = ("train", "dev", "test")
 LABELS = {

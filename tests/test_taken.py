@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from spanloom import Mention, Recognizer, Sentence
+from spanloom.base.errors import UntakenError
 from spanloom.cli import choices
 from spanloom.cli.app import app
-from spanloom.errors import UntakenError
+from spanloom.decisions.repairs import REPAIRS
 from spanloom.models import MODELS
 from spanloom.models.multilabel import RESTRICTIONS
-from spanloom.repairs import REPAIRS
 from spanloom.schemes.flat import CHOICES
 from spanloom.schemes.layers import DIRECTIONS
 from spanloom.taken import KINDS, model_settings, own_settings, settings_taken

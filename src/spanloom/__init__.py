@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from spanloom.corpus import Corpus, Document, Mention, Report, Sentence, read, write
-from spanloom.errors import CorpusError
+from spanloom.base.errors import CorpusError
+from spanloom.corpus import Document, Mention, Sentence
+from spanloom.formats import Corpus, Report, read, write
 
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from spanloom import penalty
 from spanloom._native import Decoder
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import Mention, Sentence
-from spanloom.errors import CorpusError, ParameterError
+from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Iteration, Listener, Settings, Weights, compress

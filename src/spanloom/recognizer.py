@@ -17,25 +17,25 @@ from typing import Any
 import numpy.typing as npt
 
 import spanloom
-from spanloom import penalty
-from spanloom.columns import Annotator, Fitting, annotator, restore, with_asked_columns
+from spanloom.annotators import Annotator, Fitting, annotator, restore, with_asked_columns
+from spanloom.annotators.parsers import Parser, make_parser, with_trees
+from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
+from spanloom.base.model_file import load_arrays, save_arrays
+from spanloom.base.parameters import check_choice, check_count, check_number
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.blocks import documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
+from spanloom.decisions import penalty
+from spanloom.decisions.repairs import REPAIRS, repair
 from spanloom.engines import Data, Engine, Plan, Stored, below, engine_of
-from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet, read_resource
 from spanloom.learning import EPOCHS, Iteration, Listener, Settings, Weights
 from spanloom.models import MODELS, Model, Multilabel
 from spanloom.models.tagger import Tagger, column_as_mentions
-from spanloom.parameters import check_choice, check_count, check_number
-from spanloom.parsers import Parser, make_parser, with_trees
 from spanloom.reductions import FlatTagger, Reduction
-from spanloom.repairs import REPAIRS, repair
 from spanloom.schemes.flat import CHOICES, overlapping
-from spanloom.storage import load_arrays, save_arrays
 from spanloom.taken import KINDS, PENALISED, check_taken, learning, model_settings, own_settings
 from spanloom.training import Interrupted, hold
 
@@ -56,7 +56,7 @@ class Recognizer:
     target
         Instead of mentions, learn the values of a token column, e.g. ``"pos"``: the recogniser is a tagger then.
     annotators
-        What makes columns that the data do not have, see ``spanloom.columns``: ``["pos.loom"]``, ``["udpipe:FILE"]``.
+        What makes columns that the data do not have, see ``annotators``: ``["pos.loom"]``, ``["udpipe:FILE"]``.
     base
         Reductions: the flat model that they use, or a function that makes your ``spanloom.reductions.FlatTagger``.
     direction, layers
@@ -100,11 +100,11 @@ class Recognizer:
         Segment models: how many tokens a mention may have; None for as many as the longest training mention.
     mention_penalty
         A weight on starting a mention when tagging: above 0 for more mentions, below 0 for fewer; one number, or one
-        for each label. ``"auto"`` and ``"auto-by-label"`` choose on the development data. See ``spanloom.penalty``.
+        for each label. ``"auto"`` and ``"auto-by-label"`` choose on the development data. See ``decisions.penalty``.
     k, max_gap, restrictions, threshold, company, aggressiveness
         Of the model ``multilabel``, see ``spanloom.models.Multilabel``.
     repairs
-        What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``; see ``spanloom.repairs``.
+        What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``; see ``decisions.repairs``.
     overlap
         What to do with training mentions that the model cannot hold: ``"raise"``, or keep the ``"longest"``,
         ``"outermost"`` or ``"innermost"``.
@@ -114,7 +114,7 @@ class Recognizer:
         None for all cores.
     parser
         For sentences without a dependency tree, where the model or the features need one: a
-        ``spanloom.parsers.Parser``, or its name (``"udpipe:MODEL"``, ``"spacy:PIPELINE"``). Trees that are there stay.
+        ``Parser``, or its name (``"udpipe:MODEL"``, ``"spacy:PIPELINE"``). Trees that are there stay.
     tokenizer, splitter
         For raw text: functions like ``spanloom.corpus.tokenize`` and ``spanloom.corpus.split_sentences``.
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spanloom.errors import UntakenError
+from spanloom.base.errors import UntakenError
 from spanloom.models import MODELS, Model, Standalone
 from spanloom.reductions import REDUCTIONS, Reduction
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import CompressedRows, Decoder, SparseRows
+from spanloom.base.errors import EncodingError, ParameterError
 from spanloom.corpus import Mention, Sentence
-from spanloom.errors import EncodingError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.learning import (
     Iteration,

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Sentence, write
+from spanloom.base.errors import ParameterError
 from spanloom.cli.app import app
-from spanloom.errors import ParameterError
 
 
 def run(*arguments: str) -> Any:

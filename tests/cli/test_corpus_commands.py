@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from spanloom import CorpusError, Document, Mention, Sentence, read, write
+from spanloom.base.errors import ParameterError
 from spanloom.cli.app import app
-from spanloom.errors import ParameterError
 
 INNER, OUTER = Mention("DNA", ((0, 2),)), Mention("other", ((0, 3),))
 

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, Sentence, read, write
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
-from spanloom.errors import CorpusError, ParameterError
 
 WORDS = ["the", "IL-2", "receptor", "gene", "is", "active"]
 PROTEIN, DNA = Mention("protein", ((1, 3),)), Mention("DNA", ((1, 4),))

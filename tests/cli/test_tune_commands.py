@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from spanloom import Recognizer, read
+from spanloom.base.errors import ParameterError
 from spanloom.cli.app import app
-from spanloom.errors import ParameterError
 from spanloom.tuning.jobs import make_recognizer
 
 SETTINGS = ["--set", "overlap=outermost", "--set", "max_iter=3", "--set", "threads=1", "--jobs", "1"]

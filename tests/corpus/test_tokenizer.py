@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.tokenizer import make_document, tokenize
-from spanloom.errors import ParameterError
 
 # The expected tokens are separated by blanks, or by | where a token is listed beside its neighbour.
 RULES = {

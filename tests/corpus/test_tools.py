@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_documents import documents, everything
 
 from spanloom import CorpusError, Document, Mention, Report, Sentence, read, write
+from tests.formats.random_documents import documents, everything
 
 TEXT = "XY-7 gene binds zin."
 CHARS = [("DNA", "XY-7 gene"), ("protein", "XY-7"), ("protein", "zin")]
@@ -153,7 +153,7 @@ def test_bioc(tmp_path: Path) -> None:
 
 def test_huggingface_words_and_tags(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
-    from spanloom.corpus.formats.huggingface import from_dataset
+    from spanloom.formats.huggingface import from_dataset
 
     names = datasets.ClassLabel(names=["O", "B-PER", "I-PER"])
     features = datasets.Features(
@@ -174,7 +174,7 @@ def test_huggingface_words_and_tags(tmp_path: Path) -> None:
 @given(documents())
 def test_huggingface_rows_keep_everything(docs: list[Document]) -> None:
     pytest.importorskip("datasets")
-    from spanloom.corpus.formats.huggingface import from_dataset, to_dataset
+    from spanloom.formats.huggingface import from_dataset, to_dataset
 
     assert everything(list(from_dataset(to_dataset(docs)))) == everything(docs)
 
@@ -310,8 +310,8 @@ def test_bad_records(tmp_path: Path, ref: str, content: str, message: str) -> No
 
 
 def test_a_missing_package_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from spanloom.corpus import extras
-    from spanloom.errors import SpanloomError
+    from spanloom.base import extras
+    from spanloom.base.errors import SpanloomError
 
     def absent(name: str) -> Any:
         raise ImportError(name)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import Mention, Sentence
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.trees import arcs_to_right, cycle_in, heads_of, is_single_arc, is_valid_span, valid_spans
-from spanloom.errors import CorpusError, ParameterError
 
 Edge = tuple[int, int]
 

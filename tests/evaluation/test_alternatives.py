@@ -6,9 +6,10 @@ import random
 
 import pytest
 
-from spanloom.corpus import Mention, Sentence, read
+from spanloom.corpus import Mention, Sentence
 from spanloom.evaluation import Score
 from spanloom.evaluation.alternatives import with_alternatives
+from spanloom.formats import read
 
 
 def gene(start: int, end: int) -> Mention:

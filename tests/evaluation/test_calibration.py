@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention
-from spanloom.errors import ParameterError
 from spanloom.evaluation import Score, micro
 from spanloom.evaluation.calibration import Curve, has_probabilities, reliability, threshold_curve
 from spanloom.evaluation.outcomes import Outcomes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention, Sentence
-from spanloom.errors import ParameterError
 from spanloom.evaluation import Score, evaluate
 
 pytest.importorskip("matplotlib")

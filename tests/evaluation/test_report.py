@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.errors import ParameterError
 from spanloom.evaluation import Score, evaluate
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanloom.base.errors import CorpusError
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.errors import CorpusError
 from spanloom.evaluation import Score, by_label, evaluate, micro
 
 A = Mention("protein", ((0, 2),))

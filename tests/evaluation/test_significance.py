@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention
-from spanloom.errors import ParameterError
 from spanloom.evaluation.significance import bootstrap, interval, randomisation, unit_counts
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom import Mention
+from spanloom.base.errors import CorpusError
 from spanloom.corpus.tags import SCHEMES, from_tags, to_tags
-from spanloom.errors import CorpusError
 from spanloom.evaluation import Score, by_label, by_label_from_tags
 
 TAGS = st.sampled_from(["O", "B-a", "I-a", "B-b", "I-b"])

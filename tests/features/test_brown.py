@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.errors import CorpusError, ParameterError
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.features import read_resource
 from spanloom.features.brown import train_clusters
 

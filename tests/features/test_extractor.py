@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import Sentence
-from spanloom.errors import CorpusError, NotFittedError, ParameterError
+from spanloom.base.errors import CorpusError, NotFittedError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 
 RESOURCES = {"brown": {"a": ["0010", "01"], "gene": ["110"]}, "names": {"A": ["PER", "LOC"]}}

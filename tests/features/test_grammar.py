@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
 from spanloom.features import FeatureSet
 from spanloom.features.grammar import parse_template
 from spanloom.features.sets import NAMED

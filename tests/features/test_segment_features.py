@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spanloom import Sentence
 from spanloom._native import Lattices
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import valid_spans
-from spanloom.errors import CorpusError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.features.grammar import SIZE, Template, parse_template
 

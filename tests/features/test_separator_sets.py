@@ -7,8 +7,8 @@ import re
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom.columns import PhraseColumns
-from spanloom.errors import CorpusError, ParameterError
+from spanloom.annotators import PhraseColumns
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.features.separator_sets import muis_lu
 

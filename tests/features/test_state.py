@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import Sentence
-from spanloom.errors import ModelFileError
+from spanloom.base.errors import ModelFileError
 from spanloom.features import FeatureExtractor, FeatureSet
 
 TRAIN = [

@@ -22,10 +22,11 @@ from pathlib import Path
 
 import atheris
 
-from spanloom.corpus import Document, Report, read
-from spanloom.corpus.reference import EXTENSIONS
-from spanloom.corpus.validation import check
-from spanloom.errors import CorpusError
+from spanloom.base.errors import CorpusError
+from spanloom.corpus import Document
+from spanloom.formats import Report, read
+from spanloom.formats.reference import EXTENSIONS
+from spanloom.formats.validation import check
 
 # format: (names of its files, the reference's path, options, seeds)
 READERS: dict[str, tuple[list[str], str, str]] = {
@@ -142,7 +143,7 @@ def fuzz(name: str, arguments: list[str]) -> None:
 def instrument() -> None:
     """Let the fuzzer see which branches of the readers it reached."""
     for name in EXTENSIONS:
-        importlib.import_module(f"spanloom.corpus.formats.{name}")
+        importlib.import_module(f"spanloom.formats.{name}")
     for name, module in list(sys.modules.items()):
         if not name.startswith("spanloom.corpus"):
             continue

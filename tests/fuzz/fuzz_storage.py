@@ -19,8 +19,8 @@ from pathlib import Path
 
 import atheris
 
-from spanloom.errors import ModelFileError
-from spanloom.storage import load_arrays, unpack_strings
+from spanloom.base.errors import ModelFileError
+from spanloom.base.model_file import load_arrays, unpack_strings
 
 PATH = Path(tempfile.mkdtemp()) / "m.loom"
 

@@ -10,7 +10,7 @@ import pytest
 
 from oracles import finite_differences
 from spanloom import Mention, Recognizer, Sentence, read
-from spanloom.errors import ModelFileError, ParameterError
+from spanloom.base.errors import ModelFileError, ParameterError
 
 
 def sentence(text, *mentions):

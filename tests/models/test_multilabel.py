@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import nnls
 
 from spanloom import Document, Mention, Recognizer, Sentence, read
-from spanloom.errors import EncodingError, ModelFileError, ParameterError
+from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning.online import ROLES
 from spanloom.models import Multilabel

@@ -10,14 +10,14 @@ import pytest
 
 from spanloom import Recognizer, read
 from spanloom._native import CompressedRows, Lbfgs, Likelihood
+from spanloom.base.errors import ParameterError
+from spanloom.base.model_file import load_arrays
 from spanloom.corpus import Mention, Sentence
 from spanloom.engines import ComponentEngine
-from spanloom.errors import ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning.tying import shortest
 from spanloom.models import Chain, Shapes
 from spanloom.schemes import flatten
-from spanloom.storage import load_arrays
 from spanloom.training import gold_cells
 
 FEATURES = ["bias", "lower(word)[-1..1]", "collapsed(word)", "suffix(word, 3)"]

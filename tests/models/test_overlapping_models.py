@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom.errors import EncodingError
+from spanloom.base.errors import EncodingError
 from spanloom.models import MODELS
 
 NESTED = ["edge", "state", "hypergraph"]

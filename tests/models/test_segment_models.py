@@ -9,8 +9,8 @@ import pytest
 
 from oracles import log_z, segment_rows, segment_structures
 from spanloom import Mention, Recognizer, Sentence
+from spanloom.base.errors import CorpusError, EncodingError, ModelFileError, ParameterError
 from spanloom.corpus import valid_spans
-from spanloom.errors import CorpusError, EncodingError, ModelFileError, ParameterError
 from spanloom.models import MODELS
 from spanloom.models.semimarkov import SegmentComponent
 from spanloom.models.spans import SpanComponent

@@ -7,7 +7,7 @@ import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom._native import Adagrad, ChoiceStructure, SparseRows
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
 from spanloom.learning import Settings, compress, maximise_likelihood
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom.errors import EncodingError, ParameterError
+from spanloom.base.errors import EncodingError, ParameterError
 from spanloom.reductions import Cascade
 from spanloom.reductions.guesses import blocks, jackknife, with_guesses
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, Sentence, read
+from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.cli.app import app
-from spanloom.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.reductions import REDUCTIONS, Joined
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom.errors import EncodingError, ParameterError
+from spanloom.base.errors import EncodingError, ParameterError
 from spanloom.schemes.biohd import Biohd, biohd_mentions, biohd_tags, lost
 
 PEOPLE = [Mention("PER", ((0, 1), (3, 4))), Mention("PER", ((2, 4),))]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom import Mention
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
 from spanloom.schemes import first_misfit, flatten
 
 N = 6

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from segmentations import segmentations
 
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.tags import SCHEMES, to_tags
-from spanloom.errors import CorpusError, ParameterError
 from spanloom.schemes import Representations, convert, label_map, lattice, mappable
 from spanloom.schemes.maps import PAPER
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from segmentations import segmentations
 
+from spanloom.base.errors import EncodingError, ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import SCHEMES, from_tags, to_tags
-from spanloom.errors import EncodingError, ParameterError
 from spanloom.schemes import Segments
 
 # "the [mouse and human HPRT genes] ( [HPRT] [X] ) fail now": lengths 5, 1, 1; outside runs of 1, 1 and 3 tokens.

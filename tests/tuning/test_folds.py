@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
-from spanloom.errors import ParameterError
 from spanloom.tuning.folds import folds, others
 
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from spanloom.corpus import Document, Mention, Sentence, read
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
+from spanloom.corpus import Document, Mention, Sentence
+from spanloom.formats import read
 from spanloom.recognizer import Recognizer
 from spanloom.tuning import L2_VALUES, cross_validate, tune
 from spanloom.tuning.jobs import make_recognizer

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spanloom import __version__
+from spanloom.base.errors import SpanloomError
 from spanloom.cli import (
     cluster,
     combine,
@@ -25,7 +26,6 @@ from spanloom.cli import (
     tune,
     validate,
 )
-from spanloom.errors import SpanloomError
 
 app = typer.Typer(
     name="spanloom",

@@ -26,7 +26,7 @@ def cluster(
     [bold]Example:[/bold] spanloom cluster abstracts.txt -c 1000 -o paths && spanloom train train.jsonl --clusters paths
     --model edge --features muis-lu-genia-gaps -o gene.loom
     """
-    from spanloom.errors import CorpusError
+    from spanloom.base.errors import CorpusError
     from spanloom.features.brown import train_clusters
 
     check_output(output)

@@ -35,8 +35,8 @@ def combine(
 
     [bold]Example:[/bold] spanloom combine a.loom b.loom c.jsonl --how vote --text test.jsonl -o voted.jsonl
     """
-    from spanloom.corpus import Reference, read, write
-    from spanloom.reductions import combine
+    from spanloom.decisions.combine import combine
+    from spanloom.formats import Reference, read, write
 
     corpora = [text] if text is not None else [system for system in systems if not is_model(system)]
     if not corpora:

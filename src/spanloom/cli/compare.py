@@ -36,8 +36,8 @@ def compare(
 
     [bold]Example:[/bold] spanloom compare chain.loom tagged.jsonl --gold dev.jsonl --show 5
     """
-    from spanloom.corpus import read
     from spanloom.evaluation import compare
+    from spanloom.formats import read
 
     documents = list(read(gold))
     comparison = compare(

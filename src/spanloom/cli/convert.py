@@ -25,7 +25,7 @@ def convert(
 
     [bold]Example:[/bold] spanloom convert brat:corpus/ train.jsonl
     """
-    from spanloom.corpus import Report, read, write
+    from spanloom.formats import Report, read, write
 
     corpus = read(source)
     count = 0

@@ -40,7 +40,8 @@ def crossval(
 
     [bold]Example:[/bold] spanloom crossval corpus.jsonl --folds 5 --set overlap=outermost -o predicted.jsonl
     """
-    from spanloom.corpus import Document, read, write
+    from spanloom.corpus import Document
+    from spanloom.formats import read, write
     from spanloom.tuning import cross_validate
 
     documents = chain.from_iterable(read(ref) for ref in corpus)

@@ -54,8 +54,8 @@ def demo(
 def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
     """Train, score, tag, and tell about it."""
     from spanloom.cli.progress import TrainingProgress
-    from spanloom.corpus import read
     from spanloom.drawing import draw
+    from spanloom.formats import read
 
     train, test = list(read("sample:train")), list(read("sample:test"))
     with TrainingProgress(ner.max_iter) as progress:

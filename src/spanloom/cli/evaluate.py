@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.base.errors import ParameterError
 from spanloom.cli.sources import ParserOption, run_model
 from spanloom.cli.tables import count_table, percent, score_table
-from spanloom.errors import ParameterError
 
 if TYPE_CHECKING:
     from spanloom.evaluation import Report
@@ -45,10 +45,10 @@ def evaluate(
 
     spanloom evaluate --gold dev.jsonl --pred tagged.jsonl --html report.html
     """
-    from spanloom.corpus import read
     from spanloom.evaluation import evaluate
     from spanloom.evaluation.page import write_page
     from spanloom.evaluation.plots import check_picture, plot_report, save
+    from spanloom.formats import read
 
     if plot is not None:
         check_picture(plot)

@@ -16,8 +16,8 @@ from spanloom.cli.outputs import check_output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spanloom.annotators.parsers import Attachment
     from spanloom.corpus import Document, Sentence
-    from spanloom.parsers import Attachment
 
 parser_app = typer.Typer(name="parser", help="Learn dependency parsers and taggers.", no_args_is_help=True)
 
@@ -38,8 +38,8 @@ def parse(
 
     [bold]Example:[/bold] spanloom parse notes.jsonl parsed.conllu --parser udpipe:english.udpipe
     """
-    from spanloom.corpus import read, write
-    from spanloom.parsers import attachment, make_parser, with_trees
+    from spanloom.annotators.parsers import attachment, make_parser, with_trees
+    from spanloom.formats import read, write
 
     engine = make_parser(parser)
     docs = list(read(source))
@@ -79,11 +79,11 @@ def train_parser(
 
     [bold]Example:[/bold] spanloom parser train train.conllu --test dev.conllu -o english.udpipe
     """
-    from spanloom.corpus import Reference, read
-    from spanloom.corpus.reading import writer
-    from spanloom.errors import CorpusError, ParameterError
-    from spanloom.parameters import check_count
-    from spanloom.parsers import train_udpipe, train_udpipe_tagger
+    from spanloom.annotators.parsers import train_udpipe, train_udpipe_tagger
+    from spanloom.base.errors import CorpusError, ParameterError
+    from spanloom.base.parameters import check_count
+    from spanloom.formats import Reference, read
+    from spanloom.formats.reading import writer
 
     if not parser and (jackknife is not None or not tagger):
         other = "--no-tagger" if not tagger else "--jackknife"
@@ -114,8 +114,8 @@ def train_parser(
 
 def _measured(model: Path, gold: Sequence[Sentence], tagger: bool, parser: bool) -> dict[str, Any]:
     """Return the scores of a model: of its trees, and of each column that it makes."""
-    from spanloom.columns import UDPipeColumns
-    from spanloom.parsers import UDPipeParser, attachment, with_trees
+    from spanloom.annotators import UDPipeColumns
+    from spanloom.annotators.parsers import UDPipeParser, attachment, with_trees
 
     result: dict[str, Any] = {}
     if parser:
@@ -140,8 +140,8 @@ def _jackknifed(docs: Sequence[Document], target: str, folds: int, options: dict
     """Write documents with trees by parsers that have not seen them; return their scores."""
     import tempfile
 
-    from spanloom.corpus import write
-    from spanloom.parsers import attachment, jackknife, train_udpipe
+    from spanloom.annotators.parsers import attachment, jackknife, train_udpipe
+    from spanloom.formats import write
 
     gold = _sentences(docs)
     with tempfile.TemporaryDirectory() as folder:

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from spanloom.corpus import Report
-    from spanloom.corpus.report import Problem
+    from spanloom.formats import Report
+    from spanloom.formats.report import Problem
 
 Lossy = Annotated[
     str | None,
@@ -24,7 +24,7 @@ Lossy = Annotated[
 
 def loss_options(target: str, lossy: str | None) -> dict[str, str]:
     """Return the options of ``write`` for ``--lossy``; none where the format holds every mention."""
-    from spanloom.corpus.reading import takes_option
+    from spanloom.formats.reading import takes_option
 
     return {"lossy": lossy} if lossy is not None and takes_option(target, "write", "lossy") else {}
 

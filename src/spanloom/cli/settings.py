@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
 
 _COMMA = re.compile(r",(?![^{]*\}|[^\[]*\])")
 """A comma outside brackets."""

@@ -50,6 +50,6 @@ def predictions(
     source: str, gold: Sequence[Document], threads: int | None = None, parser: str | None = None
 ) -> list[Document]:
     """Return the predictions of a corpus, or of a model for the gold documents."""
-    from spanloom.corpus import read
+    from spanloom.formats import read
 
     return run_model(source, gold, threads, parser)[0] if is_model(source) else list(read(source))

@@ -27,9 +27,9 @@ def split(
 
     [bold]Example:[/bold] spanloom split brat:corpus/ --parts 80/10/10 --by document -o parts/
     """
-    from spanloom.corpus import read, write
     from spanloom.corpus.parts import part, split_places
-    from spanloom.corpus.reference import EXTENSIONS
+    from spanloom.formats import read, write
+    from spanloom.formats.reference import EXTENSIONS
 
     if format not in EXTENSIONS:
         raise typer.BadParameter(f"{format!r} is none of {', '.join(EXTENSIONS)}", param_hint="--format")
@@ -58,8 +58,8 @@ def sample(
 
     [bold]Example:[/bold] spanloom sample big.jsonl -n 200 --by sentence -o small.jsonl
     """
-    from spanloom.corpus import read, write
     from spanloom.corpus.parts import part, sample_places
+    from spanloom.formats import read, write
 
     corpus = read(ref)
     chosen = sample_places(corpus, size, by, seed)

@@ -30,9 +30,9 @@ def stats(
 
     [bold]Example:[/bold] spanloom stats "genia:data/genia?split=train" --plot genia.png
     """
-    from spanloom.ceilings import Ceilings
-    from spanloom.corpus import read
     from spanloom.corpus.statistics import statistics
+    from spanloom.formats import read
+    from spanloom.models.ceilings import Ceilings
 
     found: list[tuple[str, Statistics, dict[str, float]]] = []
     for ref in refs:
@@ -40,7 +40,7 @@ def stats(
         docs = measured.watch(read(ref)) if with_ceilings else read(ref)
         found.append((ref, statistics(docs), measured.shares() if with_ceilings else {}))
     if plot is not None:
-        from spanloom.corpus.picture import draw_statistics
+        from spanloom.drawing.statistics import draw_statistics
 
         shares_of = [shares for _, _, shares in found] if with_ceilings else []
         draw_statistics([(ref, counts) for ref, counts, _ in found], plot, shares_of)

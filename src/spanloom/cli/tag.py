@@ -17,7 +17,8 @@ from spanloom.cli.settings import parse_value
 from spanloom.cli.sources import ParserOption
 
 if TYPE_CHECKING:
-    from spanloom.corpus import Document, Reference
+    from spanloom.corpus import Document
+    from spanloom.formats import Reference
     from spanloom.recognizer import Recognizer
 
 
@@ -61,7 +62,7 @@ def tag(
 
     [bold]Example:[/bold] echo "IL-2 gene expression requires NF-kappa B." | spanloom tag gene.loom
     """
-    from spanloom.corpus import read, write
+    from spanloom.formats import read, write
     from spanloom.recognizer import Recognizer
 
     if form == "auto" and output in (None, "-"):
@@ -101,9 +102,9 @@ def _tell_conflicts(ner: Recognizer) -> None:
 
 def _target(form: str, output: str) -> Reference | None:
     """Where to write, found wanting before any work is done; None for drawings. JSON lines get mentions' characters."""
-    from spanloom.corpus import Reference
-    from spanloom.corpus.reading import takes_option, writer
-    from spanloom.corpus.reference import EXTENSIONS
+    from spanloom.formats import Reference
+    from spanloom.formats.reading import takes_option, writer
+    from spanloom.formats.reference import EXTENSIONS
 
     if form == "draw" and output == "-":
         return None

@@ -163,10 +163,10 @@ def train(
 
     [bold]Example:[/bold] spanloom train train.jsonl --dev dev.jsonl --l2 0.5 -o gene.loom
     """
+    from spanloom.base.errors import UntakenError
     from spanloom.cli.progress import TrainingProgress
     from spanloom.cli.settings import parse_value
-    from spanloom.corpus import read
-    from spanloom.errors import UntakenError
+    from spanloom.formats import read
     from spanloom.recognizer import Recognizer
 
     check_output(output)

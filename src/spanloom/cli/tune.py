@@ -57,8 +57,8 @@ def tune(
 
     spanloom tune all.jsonl --folds 5 --set scheme=IOB2 --grid min_count=1,2,3 -o best.loom
     """
-    from spanloom.corpus import read
     from spanloom.evaluation.plots import check_picture, save
+    from spanloom.formats import read
     from spanloom.tuning import tune
     from spanloom.tuning.jobs import make_recognizer
 
@@ -111,7 +111,7 @@ def _print(console: Console, found: Tuning) -> None:
 
 def _figure(found: Tuning) -> Figure:
     """Plot the learning curve if the grid is over the share of the data, and else scores against the one setting."""
-    from spanloom.errors import ParameterError
+    from spanloom.base.errors import ParameterError
     from spanloom.evaluation.calibration import Curve
     from spanloom.evaluation.plots import plot_curve, plot_learning_curve
 

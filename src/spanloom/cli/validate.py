@@ -20,7 +20,7 @@ def validate(
 
     [bold]Example:[/bold] spanloom validate "conll:news.conll?scheme=IOB2"
     """
-    from spanloom.corpus.validation import validate
+    from spanloom.formats.validation import validate
 
     console = Console(highlight=False, soft_wrap=True)
     failed = False

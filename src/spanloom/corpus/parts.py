@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate
 
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Document
-from spanloom.errors import CorpusError, ParameterError
 
 
 def split_places(docs: Iterable[Document], parts: str, by: str, seed: int | None) -> list[frozenset[int]]:

@@ -15,7 +15,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from spanloom.errors import EncodingError
+from spanloom.base.errors import EncodingError
 
 Chunk = tuple[str, int, int]
 """Label, first token, one past the last token."""

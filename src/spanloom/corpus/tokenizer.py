@@ -15,10 +15,10 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Part
 from spanloom.corpus.sentences import split_sentences
-from spanloom.errors import ParameterError
 
 __all__ = ["Splitter", "Tokenizer", "make_document", "split_sentences", "tokenize"]
 

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from spanloom import _native
+from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import CorpusError, ParameterError
-from spanloom.parameters import check_count
 
 
 def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: bool = False) -> list[tuple[int, int]]:
@@ -54,6 +53,8 @@ def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: boo
             f"the head of token {wrong[0][0]} is {wrong[0][1]!r}; heads are integers: 0 for a root, or the number of "
             f"one of the {len(numbers)} tokens, from 1"
         )
+    from spanloom import _native  # here: who only reads corpora does not wait for the core
+
     most = min(len(numbers), longest or len(numbers))
     bounds = _native.valid_spans(np.array(numbers, np.int32), max(most, 1), single)
     flat = bounds.tolist()

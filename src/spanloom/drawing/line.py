@@ -9,10 +9,10 @@ from itertools import pairwise
 
 from rich.cells import cell_len
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.drawing.pens import Pen
-from spanloom.errors import ParameterError
 
 Cells = tuple[int, int]
 """A half-open range of terminal cells."""

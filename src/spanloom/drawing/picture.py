@@ -24,12 +24,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.drawing.brackets import Mark, Piece, divide, stack
 from spanloom.drawing.line import lay, printable
 from spanloom.drawing.pens import ASCII, UNICODE, Pen
-from spanloom.errors import ParameterError
 
 # Mid tones, legible on black and on white; on a terminal of sixteen colours each becomes one of those, never grey.
 # fmt: off

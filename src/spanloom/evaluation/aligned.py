@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.errors import CorpusError, ParameterError
 from spanloom.evaluation.rejoin import rejoin
 
 Gold: TypeAlias = Iterable[Sentence | Document]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention
-from spanloom.errors import ParameterError
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.score import Score
 

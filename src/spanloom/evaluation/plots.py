@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spanloom.errors import ParameterError, SpanloomError
+from spanloom.base.errors import ParameterError, SpanloomError
+from spanloom.base.files import whole_file
 from spanloom.evaluation.calibration import Curve, Reliability, has_probabilities, reliability, threshold_curve
-from spanloom.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

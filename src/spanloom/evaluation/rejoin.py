@@ -11,9 +11,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+from spanloom.base.errors import CorpusError
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.mention import Parts
-from spanloom.errors import CorpusError
 
 
 def rejoin(gold: Document, predicted: Document) -> tuple[list[Sentence], list[list[Mention]]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
 from spanloom.evaluation.score import Mentions
 
 Counts = npt.NDArray[np.int64]

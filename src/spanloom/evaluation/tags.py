@@ -8,8 +8,8 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.errors import CorpusError
 from spanloom.corpus.tags import Reading, read_tag
-from spanloom.errors import CorpusError
 from spanloom.evaluation.score import Score
 
 Tags = Sequence[Sequence[str]]

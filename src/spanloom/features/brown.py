@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom._native import brown_clusters
-from spanloom.errors import CorpusError
-from spanloom.files import whole_file
-from spanloom.parameters import check_count
+from spanloom.base.errors import CorpusError
+from spanloom.base.files import whole_file
+from spanloom.base.parameters import check_count
 
 NO_WORD = 2**32 - 1
 Progress = Callable[[int, int], None]

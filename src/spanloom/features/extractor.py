@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import FeatureRows, Lattices, SparseRows
+from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.corpus import Sentence
 from spanloom.corpus.trees import heads_of
-from spanloom.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.features.compiled import compile_templates
 from spanloom.features.feature_set import FeatureSet
 from spanloom.features.state import Arrays, array, pack_resources, setting, unpack_resources

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spanloom.errors import CorpusError, ParameterError
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.features.compiled import Resources, view_values
 from spanloom.features.grammar import LOOKUPS, SIZE, Template, View, parse_template, parse_view
 from spanloom.features.resources import read_resource

@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from spanloom._native import flag_names
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
 
 MAX_OFFSET = 100
 MAX_LENGTH = 1000
@@ -191,7 +191,7 @@ def parse_template(text: str) -> list[Template]:
     >>> parse_template("word[0")
     Traceback (most recent call last):
     ...
-    spanloom.errors.ParameterError: template 'word[0', at 6: expected ']', found the end
+    spanloom.base.errors.ParameterError: template 'word[0', at 6: expected ']', found the end
     """
     return _Parser(text).template()
 

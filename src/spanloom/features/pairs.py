@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spanloom._native import PairProgram
+from spanloom.base.errors import CorpusError
 from spanloom.corpus import Sentence
-from spanloom.errors import CorpusError
 from spanloom.features.compiled import compile_templates
 from spanloom.features.feature_set import FeatureSet
 from spanloom.features.grammar import SIDES, parse_template

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from spanloom.errors import CorpusError, ParameterError
+from spanloom.base.errors import CorpusError, ParameterError
 
 FORMATS = ("tsv", "brown")
 

@@ -115,7 +115,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
 GAP_SETS = {name: tuple(f"{text} >= 2" for text in part) for name, part in _PARTS.items()}
 """Richer ones for gaps, in parts that can be joined; features seen twice.
 
-Base noun phrases and their heads are made of ``pos`` (``spanloom.columns.PhraseColumns``), and clusters are Brown's.
+Base noun phrases and their heads are made of ``pos`` (``spanloom.annotators.PhraseColumns``), and clusters are Brown's.
 """
 
 GAPS = tuple(text for name, part in GAP_SETS.items() if name not in ("gap-heads", "gap-clusters") for text in part)

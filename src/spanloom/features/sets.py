@@ -109,7 +109,7 @@ CHO_BIO = (
     "chunk-the[0]",
 )
 """Biomedical names after Cho et al. 2013; the data need ``pos``, ``lemma`` and ``chunk``, of which ``chunk-last`` and
-``chunk-the`` are made (``spanloom.columns.ChunkColumns``)."""
+``chunk-the`` are made (``spanloom.annotators.ChunkColumns``)."""
 
 CHO_CONLL = (
     "bias",
@@ -212,7 +212,7 @@ ALEX_GENIA = (
     "font",
 )
 """Alex, Haddow & Grover (2007): the tagger of Curran & Clark (2003) and features for biomedical text. The data need a
-column ``pos``; the others are made from the whole document, see ``spanloom.columns.documents``."""
+column ``pos``; the others are made from the whole document, see ``spanloom.annotators.documents``."""
 
 NAMED: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from spanloom.errors import ModelFileError
+from spanloom.base.errors import ModelFileError
 from spanloom.features.compiled import Resources
 
 Arrays = dict[str, npt.NDArray[Any]]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import Adagrad, SparseRows, Structure
-from spanloom.errors import ParameterError
+from spanloom.base.errors import ParameterError
 from spanloom.learning.likelihood import Settings, Weights
 from spanloom.learning.records import Iteration
 

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import ChainStructure
+from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError, ParameterError
 from spanloom.models.base import Cells, Component, Model, Shapes
 from spanloom.schemes import Representations, Segments, first_misfit
 from spanloom.schemes.biohd import BIOHD, Biohd, lost

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import SCHEMES
-from spanloom.errors import ModelFileError, ParameterError
 from spanloom.models.chain import ChainComponent, merged
 from spanloom.models.per_type import PerType
 from spanloom.schemes import Representations, Segments, first_misfit, flatten

@@ -28,13 +28,13 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSearch, SparseRows
+from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.base.parameters import check_choice, check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError, ParameterError
 from spanloom.features import FeatureExtractor
 from spanloom.learning import Iteration, Weights, compress, maximise_likelihood, stochastic_likelihood
 from spanloom.models.base import Lesson, Standalone, WeightColumn, best_sets
-from spanloom.parameters import check_choice, check_count
 from spanloom.schemes import Representations, Segments, first_misfit
 
 Floats = npt.NDArray[np.float64]

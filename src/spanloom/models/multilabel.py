@@ -20,16 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import SubsetFinder
+from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.base.parameters import check_choice, check_count, check_number
 from spanloom.corpus.blocks import blocks, without
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError, ParameterError
+from spanloom.decisions.rescoring import FOLDS, LOOKED_AT, LOWEST, Company
+from spanloom.decisions.thresholds import best_threshold
 from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.learning import Iteration, SubsetWeights, learn_subsets
 from spanloom.learning.online import ROLES
 from spanloom.models.base import Lesson, Standalone, WeightColumn
-from spanloom.models.company import FOLDS, LOOKED_AT, LOWEST, Company
-from spanloom.parameters import check_choice, check_count, check_number
 from spanloom.schemes.flat import ORDERS
 from spanloom.schemes.subsets import (
     RESTRICTIONS,
@@ -39,7 +40,6 @@ from spanloom.schemes.subsets import (
     kept_restrictions,
     widest_gap,
 )
-from spanloom.thresholds import best_threshold
 
 TABLE = ("strings", "string_ends", "pool_sizes", "template_of", "keys")
 
@@ -61,7 +61,7 @@ class Multilabel(Standalone):
         each label (``"label"``). Without such data it is 0.
     company
         Whether broken mentions are looked at again together with the other candidates of their sentence and the words
-        around; see ``spanloom.models.company``. It is learned from candidates that models of the other half of the
+        around; see ``spanloom.decisions.rescoring``. It is learned from candidates that models of the other half of the
         training data find, so that training takes twice the time. Restrictions count after that, and not in learning.
     aggressiveness
         How much one sentence may change the weights, relative to what is usual for the algorithm.

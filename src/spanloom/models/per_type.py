@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spanloom.base.errors import ModelFileError
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError
 from spanloom.models.base import Component, Model
 
 if TYPE_CHECKING:

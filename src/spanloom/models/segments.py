@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import Lattices, SegmentStructure, SpanStructure
+from spanloom.base.errors import ModelFileError
+from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError
 from spanloom.models.base import Cells, Component, Model, Shapes
-from spanloom.parameters import check_count
 
 if TYPE_CHECKING:
     from typing_extensions import Self

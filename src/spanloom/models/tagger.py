@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from spanloom._native import ChainStructure
+from spanloom.base.errors import CorpusError, EncodingError, ModelFileError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import CorpusError, EncodingError, ModelFileError
 from spanloom.models.base import Cells, Component, Model
 
 

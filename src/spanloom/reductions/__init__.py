@@ -1,8 +1,7 @@
-"""Nested mentions out of flat taggers: layers, cascades, joined labels, simple tagging; combinations of systems."""
+"""Nested mentions out of flat taggers: layers, cascades, joined labels, simple tagging."""
 
 from spanloom.reductions.base import FlatTagger, Reduction
 from spanloom.reductions.cascade import Cascade
-from spanloom.reductions.combine import Conflict, combine
 from spanloom.reductions.joined import Joined
 from spanloom.reductions.layered import Innermost, Layered, Outermost
 
@@ -14,12 +13,10 @@ REDUCTIONS: dict[str, type[Reduction]] = {
 __all__ = [
     "REDUCTIONS",
     "Cascade",
-    "Conflict",
     "FlatTagger",
     "Innermost",
     "Joined",
     "Layered",
     "Outermost",
     "Reduction",
-    "combine",
 ]

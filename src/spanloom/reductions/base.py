@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy.typing as npt
 
+from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError, ParameterError
+from spanloom.decisions.combine import conflicting
 from spanloom.learning import Iteration, Listener
 from spanloom.models import Model
-from spanloom.reductions.combine import conflicting
 
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer

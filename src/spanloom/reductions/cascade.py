@@ -26,12 +26,12 @@ from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
+from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError, ParameterError
 from spanloom.evaluation import micro
 from spanloom.learning import Iteration, Listener
-from spanloom.parameters import check_count
 from spanloom.reductions.base import FlatTagger, Gold, Maker, Reduction
 from spanloom.reductions.guesses import TEMPLATE, jackknife, with_guesses
 from spanloom.schemes import flatten, layers_of

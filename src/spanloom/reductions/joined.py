@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from spanloom.base.errors import ModelFileError
+from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError
 from spanloom.learning import Iteration, Listener
-from spanloom.parameters import check_count
 from spanloom.reductions.base import Gold, Maker, Reduction
 from spanloom.schemes.joined import is_outside, join_labels, runs, split_labels, unrun
 from spanloom.schemes.layers import layers_of

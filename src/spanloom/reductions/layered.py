@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from spanloom.base.errors import ModelFileError
+from spanloom.base.parameters import check_choice, check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ModelFileError
 from spanloom.learning import Iteration, Listener
-from spanloom.parameters import check_choice, check_count
 from spanloom.reductions.base import Gold, Maker, Reduction
 from spanloom.schemes.layers import DIRECTIONS, layers_of
 

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.tags import OUTSIDE
-from spanloom.errors import ParameterError
 
 BIOHD = "BIOHD"
 PREFIXES = ("B", "I", "BD", "ID", "BH", "IH")

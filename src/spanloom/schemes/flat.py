@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.errors import ParameterError
 
 ORDERS: dict[str, Callable[[Mention], tuple[Any, ...]]] = {
     "longest": lambda m: (-len(m), m.start, m.label),

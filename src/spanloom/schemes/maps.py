@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.tags import OUTSIDE, PLACES, SCHEMES, Place, Scheme, from_tags, to_tags
-from spanloom.errors import CorpusError, ParameterError
 from spanloom.schemes.segments import check_scheme
 
 PAPER = ("IO", "IOB2", "IOE2", "BI", "IE", "IOBES", "BIES")

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import OUTSIDE, SCHEMES, to_tags
-from spanloom.errors import ParameterError
 
 Labels = Sequence[int] | npt.NDArray[np.integer]
 

@@ -6,8 +6,8 @@ import math
 import random
 from collections.abc import Sequence
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
-from spanloom.errors import ParameterError
 
 
 def folds(corpus: Sequence[Sentence | Document], k: int, *, seed: int = 1) -> list[list[int]]:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from spanloom.base.errors import ParameterError
+from spanloom.base.files import whole_file
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.errors import ParameterError
 from spanloom.evaluation import Score, micro
-from spanloom.files import whole_file
 from spanloom.recognizer import Recognizer
 
 Item = Sentence | Document

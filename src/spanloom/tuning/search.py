@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
-from spanloom.errors import ParameterError
 from spanloom.evaluation import Score
 from spanloom.tuning.folds import folds, others, part_of
 from spanloom.tuning.jobs import Job, Settings, run_jobs, score_of

@@ -9,10 +9,10 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from spanloom.base.files import whole_file
 from spanloom.corpus import Mention
 from spanloom.evaluation.calibration import Curve, has_probabilities, reliability, threshold_curve
 from spanloom.evaluation.page.chart import Chart, Line
-from spanloom.files import whole_file
 
 if TYPE_CHECKING:
     from spanloom.evaluation.report import Report

@@ -1,1 +1,0 @@
-"""One file per format: ``read(path, report, *, options)`` and ``write(docs, path, report, *, options)``."""

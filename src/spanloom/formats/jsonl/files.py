@@ -1,0 +1,55 @@
+"""Files of JSON lines, one document each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from spanloom.corpus.document import Document
+from spanloom.formats.align import POLICIES
+from spanloom.formats.checks import BadRecord, decode, encode
+from spanloom.formats.jsonl.parsing import parse
+from spanloom.formats.jsonl.records import to_dict
+from spanloom.formats.lines import lines
+from spanloom.formats.reading import choice
+from spanloom.formats.report import Report
+from spanloom.formats.writing import target
+
+
+def read(path: str, report: Report, *, align: str = "strict", sentences: str = "given") -> Iterator[Document]:
+    """Yield the documents of a JSONL file.
+
+    Parameters
+    ----------
+    align
+        What to do with character mentions inside tokens: strict, expand, contract or split.
+    sentences
+        ``given``: a mention over a sentence break of the file is an error; ``join``: the break yields.
+    """
+    choice("align", align, POLICIES)
+    choice("sentences", sentences, ("given", "join"))
+    name = "standard input" if path == "-" else path
+    for number, line in lines(path, report):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            doc = parse(decode(line), report, where, align, sentences == "join")
+        except BadRecord as error:
+            report.broken(error.kind, where, str(error))
+        else:
+            yield doc
+
+
+def write(docs: Iterable[Document], path: str, report: Report, *, chars: str = "no") -> None:
+    """Write documents as JSONL.
+
+    Parameters
+    ----------
+    chars
+        ``yes`` gives every mention its characters and its text beside its tokens, for those who read the file with
+        nothing but a JSON parser.
+    """
+    choice("chars", chars, ("yes", "no"))
+    with target(path) as out:
+        for doc in docs:
+            out.write(encode(to_dict(doc, chars == "yes"), f"{path}: document {doc.id!r}"))

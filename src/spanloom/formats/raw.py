@@ -1,0 +1,79 @@
+"""Raw text with character mentions becomes a document: what the readers of standoff formats share."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spanloom.corpus.document import Document
+from spanloom.corpus.mention import Part
+from spanloom.corpus.tokenizer import split_sentences, tokenize
+from spanloom.formats.align import POLICIES, CharMention, align, split_at_edges
+from spanloom.formats.assemble import assemble, cut_tokens, join_at
+from spanloom.formats.reading import choice
+from spanloom.formats.report import Report
+
+_WORD = re.compile(r"\S+")
+
+
+def from_text(
+    text: str,
+    mentions: Sequence[CharMention],
+    report: Report,
+    where: str,
+    *,
+    id: str = "",
+    align_by: str = "strict",
+    tokens: str = "default",
+    sentences: str = "default",
+    spans: Sequence[Part] | None = None,
+    meta: Mapping[str, Any] | None = None,
+) -> Document:
+    r"""Return a document of raw text with character mentions, tokenised and split into sentences.
+
+    A sentence break that we find inside a mention yields: the two sentences become one.
+
+    Parameters
+    ----------
+    text, mentions
+        The text, and mentions in its characters.
+    report, where
+        Takes what could not be placed, with the place.
+    align_by
+        ``strict``, ``expand``, ``contract`` or ``split``; see :mod:`spanloom.formats.align`.
+    tokens
+        ``default``: our tokenizer; ``space``: whatever stands between white space.
+    sentences
+        ``default``: our splitter; ``lines``: every line is a sentence; ``one``: the whole text is.
+    spans
+        The source's own tokens, where it has them.
+
+    Examples
+    --------
+    >>> doc = from_text("IL-2 binds.\nIt does.", [CharMention("protein", ((0, 4),))], Report(), "here")
+    >>> [sentence.tokens for sentence in doc.sentences]
+    [['IL', '-', '2', 'binds', '.'], ['It', 'does', '.']]
+    >>> doc.surface(doc.mentions[0])
+    'IL-2'
+    """
+    choice("align", align_by, POLICIES)
+    choice("tokens", tokens, ("default", "space"))
+    choice("sentences", sentences, ("default", "lines", "one"))
+    if spans is None:
+        spans = tokenize(text) if tokens == "default" else [match.span() for match in _WORD.finditer(text)]
+    if align_by == "split" and (cuts := split_at_edges(spans, mentions)):
+        spans = [span for pieces, _ in cut_tokens(spans, cuts) for span in pieces]
+    placed = align(text, spans, mentions, align_by, report, where)
+    if sentences == "default":
+        ranges = split_sentences(text, spans)
+    else:
+        ranges = _lines(text, spans) if sentences == "lines" else [(0, len(spans))]
+    return assemble(text, spans, join_at(ranges, placed), placed, id=id, meta=meta)
+
+
+def _lines(text: str, spans: Sequence[Part]) -> list[Part]:
+    breaks = [i for i in range(1, len(spans)) if "\n" in text[spans[i - 1][1] : spans[i][0]]]
+    edges = [0, *breaks, len(spans)]
+    return [(a, b) for a, b in itertools.pairwise(edges) if a < b]

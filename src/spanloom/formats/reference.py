@@ -1,0 +1,95 @@
+"""References to corpora: ``path`` or ``format:path?option=value&option=value``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
+
+from spanloom.base.errors import ParameterError
+
+EXTENSIONS = {
+    "jsonl": ("jsonl", "ndjson"),
+    "conll": ("conll", "iob", "iob1", "iob2", "ioe1", "ioe2", "iobes", "bio", "bilou", "tags"),
+    "brat": ("ann",),
+    "conllu": ("conllu",),
+    "genia": (),
+    "gum": (),
+    "uner": (),
+    "biocreative": (),
+    "sample": (),
+    "text": ("txt",),
+    "bioc": ("xml", "bioc"),
+    "pubtator": ("pubtator",),
+    "prodigy": (),
+    "doccano": (),
+    "labelstudio": (),
+    "spacy": ("spacy",),
+    "parquet": ("parquet",),
+    "huggingface": (),
+}
+"""Every format, and the file name endings that mean it where the reference does not say."""
+
+LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstudio", "text")
+"""Formats of lines, whose path may be ``-`` for standard input or output."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a corpus is and how to read it.
+
+    Examples
+    --------
+    >>> Reference.parse("genia:data/genia?classes=5&split=dev")
+    Reference(format='genia', path='data/genia', options={'classes': '5', 'split': 'dev'})
+    >>> Reference.parse("news.conll").format
+    'conll'
+    """
+
+    format: str
+    path: str
+    options: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, ref: str | os.PathLike[str] | Reference) -> Reference:
+        """Read a reference; raises ``ParameterError`` where the format is neither given nor to be inferred."""
+        if isinstance(ref, Reference):
+            return ref
+        text = os.fspath(ref)
+        prefix, colon, rest = text.partition(":")
+        if not colon or prefix not in EXTENSIONS:
+            if colon and not Path(text).exists() and len(prefix) > 1 and prefix.isalpha() and not Path(prefix).exists():
+                raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(EXTENSIONS)}")
+            prefix, rest = "", text
+        path, mark, query = rest.partition("?")
+        if mark and Path(rest).exists():
+            path, query = rest, ""
+        options = dict(parse_qsl(query, keep_blank_values=True))
+        if query and (len(options) != query.count("&") + 1 or any("=" not in pair for pair in query.split("&"))):
+            raise ParameterError(f"options in {text!r} must be written option=value&option=value, each once")
+        format = prefix or _infer(path)
+        if path == "-" and format not in LINES:
+            raise ParameterError(
+                f"{format} is not a format of lines and needs a path; standard input and output (-) take "
+                f"{', '.join(LINES)}"
+            )
+        return cls(format, path, options)
+
+    def __str__(self) -> str:
+        query = urlencode(self.options, safe=":,/")
+        return f"{self.format}:{self.path}{'?' + query if query else ''}"
+
+
+def _infer(path: str) -> str:
+    ending = Path(path).suffix.lstrip(".").lower()
+    for name, endings in EXTENSIONS.items():
+        if ending in endings:
+            return name
+    if Path(path).is_dir() and next(Path(path).rglob("*.ann"), None):
+        return "brat"
+    absent = "" if path == "-" or Path(path).exists() else " (no such file or directory)"
+    raise ParameterError(
+        f"cannot tell the format of {path!r}{absent} from its name; "
+        f"write FORMAT:{path} with one of {', '.join(EXTENSIONS)}"
+    )

@@ -1,0 +1,103 @@
+"""What a reader or writer has to say about the data: problems, each with its place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from spanloom.base.errors import CorpusError
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with the data.
+
+    Parameters
+    ----------
+    kind
+        A short name that problems of one sort share, e.g. ``"misaligned"``.
+    where
+        The place: ``file:line``, or file and document.
+    message
+        What is wrong there, with the values.
+    severity
+        An error loses or contradicts an annotation; a warning was survived without loss.
+    """
+
+    kind: str
+    where: str
+    message: str
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"
+
+
+class Report:
+    """Collects problems while a corpus is read or written.
+
+    Parameters
+    ----------
+    strict
+        Raise at once where a record cannot be read at all. Otherwise note it and let the reader go on with the next.
+    limit
+        How many problems to keep word for word; all are counted.
+
+    Examples
+    --------
+    >>> report = Report(strict=False)
+    >>> report.error("misaligned", "a.ann:3", "'IL' ends inside the token 'IL2'")
+    >>> report.counts["misaligned"]
+    1
+    >>> report.raise_errors("align=split")
+    Traceback (most recent call last):
+    ...
+    spanloom.base.errors.CorpusError: 1 problem (1 misaligned); align=split
+      a.ann:3: 'IL' ends inside the token 'IL2'
+    """
+
+    def __init__(self, strict: bool = True, limit: int = 10_000) -> None:
+        self.strict = strict
+        self.limit = limit
+        self.problems: list[Problem] = []
+        self.counts: Counter[str] = Counter()
+        self.errors = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.counts)
+
+    def _add(self, problem: Problem) -> None:
+        self.counts[problem.kind] += 1
+        self.errors += problem.severity == "error"
+        if len(self.problems) < self.limit:
+            self.problems.append(problem)
+
+    def error(self, kind: str, where: str, message: str) -> None:
+        """Note something that loses or contradicts an annotation; ``raise_errors`` speaks about it at the end."""
+        self._add(Problem(kind, where, message))
+
+    def warning(self, kind: str, where: str, message: str) -> None:
+        """Note something that was survived without loss."""
+        self._add(Problem(kind, where, message, "warning"))
+
+    def broken(self, kind: str, where: str, message: str) -> None:
+        """Note a record that cannot be read: raises if ``strict``, otherwise the reader goes on with the next one."""
+        if self.strict:
+            raise CorpusError(f"{where}: {message}")
+        self._add(Problem(kind, where, message))
+
+    def raise_errors(self, way_out: str = "") -> None:
+        """Raise ``CorpusError`` with all errors counted and the first ten shown, if there are any."""
+        if not self.errors:
+            return
+        errors = [p for p in self.problems if p.severity == "error"]
+        kinds = Counter(p.kind for p in errors)
+        parts = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+        head = f"{self.errors} problem{'s' if self.errors > 1 else ''} ({parts})"
+        lines = [f"{head}; {way_out}" if way_out else head, *(f"  {p}" for p in errors[:10])]
+        if self.errors > 10:
+            lines.append(f"  … and {self.errors - 10} more")
+        raise CorpusError("\n".join(lines))

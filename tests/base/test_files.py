@@ -1,0 +1,127 @@
+"""A file is written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from spanloom import files
+from spanloom.base.files import whole_file
+
+
+def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with whole_file(path) as out:
+        out.write("ä\n")
+        out.flush()
+        assert not path.exists()
+    assert path.read_bytes() == "ä\n".encode()
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, OSError])
+def test_a_failed_block_leaves_the_old_file_and_nothing_else(tmp_path: Path, failure: type[BaseException]) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def write_and_fail() -> None:
+        with whole_file(path) as out:
+            out.write("new")
+            raise failure
+
+    with pytest.raises(failure):
+        write_and_fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_permissions(tmp_path: Path) -> None:
+    """A new file has those of any new file; a replaced one keeps its own."""
+    plain, new, old = tmp_path / "plain", tmp_path / "new", tmp_path / "old"
+    plain.touch()
+    old.touch(0o600)
+    for path in (new, old):
+        with whole_file(path) as out:
+            out.write("x")
+    assert new.stat().st_mode == plain.stat().st_mode
+    assert old.stat().st_mode & 0o777 == 0o600
+
+
+def test_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    target, link = tmp_path / "there" / "a.txt", tmp_path / "link"
+    link.symlink_to(target)
+    for content in ("first", "second"):
+        with whole_file(link) as out:
+            out.write(content)
+        assert link.is_symlink()
+        assert target.read_text() == content
+
+
+def test_what_is_not_a_file_is_written_to_and_stays(tmp_path: Path) -> None:
+    """A pipe is not replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with whole_file(pipe, "wb") as out:
+            out.write(b"through")
+        assert os.read(reader, 100) == b"through"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_device_raises_and_stays() -> None:
+    with pytest.raises(OSError, match="No space left"), whole_file("/dev/full", "wb") as out:
+        out.write(b"x" * 100_000)
+    assert Path("/dev/full").is_char_device()
+
+
+def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as caught, whole_file(path) as out:
+        out.write("new")
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_missing_folder_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "a.txt"
+    with pytest.raises(FileNotFoundError) as caught, whole_file(path) as out:
+        out.write("new")
+    assert caught.value.filename == str(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(PermissionError) as caught, whole_file(path) as out:
+            out.write("new")
+    finally:
+        tmp_path.chmod(0o700)
+    assert caught.value.filename == str(path)
+
+
+def test_a_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError), whole_file(tmp_path) as out:
+        out.write("new")
+
+
+def test_names_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    path = tmp_path / ("a" * 255)
+    with whole_file(path) as out:
+        out.write("x")
+    assert path.read_text() == "x"

@@ -1,0 +1,116 @@
+"""A second opinion on broken candidates."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from spanloom import Mention, Sentence
+from spanloom.decisions.rescoring import COMPANY, LOWEST, NUMBERS, TEXT, Company, _products, _regress, describe
+
+BROKEN = Mention("cell", ((0, 1), (4, 5)))
+PLAIN = Sentence(["A", "b", "c", "D", "e", "f", "g"])
+
+
+def numbers(*others: tuple[float, Mention], text: Sentence = PLAIN) -> dict[str, float]:
+    """What is seen of the broken mention beside others."""
+    places, table = describe([(0.5, BROKEN), *others], text)
+    return dict(zip(NUMBERS, table[places.index(0)].tolist(), strict=True))
+
+
+def test_what_is_seen_of_a_broken_mention_alone() -> None:
+    seen = numbers((2.0, Mention("cell", ((6, 7),))), (2.0, Mention("gene", ((2, 5),))))
+    low = dict.fromkeys(("sibling", "unbroken", "weaker", "rival", "whole", "alone"), LOWEST)
+    expected = {"score": 0.5, **low, "siblings": 0.0, "uncovered": math.log1p(3)}
+    assert {name: seen[name] for name in COMPANY} == expected
+    assert {name: value for name in TEXT if (value := seen[name])} == {"two": 1.0, "gap": math.log1p(3)}
+
+
+def test_what_is_seen_of_its_company() -> None:
+    """ "A , and B C": the sibling B C covers one of three skipped tokens, A and C alone are of any label."""
+    sibling, rival = Mention("cell", ((3, 5),)), Mention("cell", ((0, 4),))
+    whole, broken = Mention("cell", ((0, 5),)), Mention("cell", ((1, 2), (4, 5)))
+    part, other_label = Mention("gene", ((0, 1),)), Mention("gene", ((0, 5),))
+    seen = numbers((1.0, sibling), (-0.5, whole), (-2.0, part), (3.0, other_label), (1.5, broken), (4.0, rival))
+    assert (seen["sibling"], seen["unbroken"], seen["weaker"]) == (4.0, 4.0, 0.5), "A , and B has tokens of the gap"
+    seen = numbers((1.0, sibling), (-0.5, whole), (-2.0, part), (3.0, other_label), (1.5, broken))
+    assert (seen["sibling"], seen["unbroken"], seen["weaker"]) == (1.5, 1.0, 0.5)
+    assert (seen["rival"], seen["whole"], seen["alone"]) == (-0.5, -0.5, -2.0)
+    assert seen["siblings"] == pytest.approx(math.log1p(2))
+    assert seen["uncovered"] == pytest.approx(math.log1p(1))
+    assert numbers((-1.5, sibling))["siblings"] == 0, "a sibling below -1 is not counted"
+
+
+@pytest.mark.parametrize(
+    ("text", "pos", "expected"),
+    [
+        pytest.param(
+            "T , and B cells grow",
+            "NN , CC NN NNS VBP",
+            {"coordinator", "comma", "at once", "and", "equal", "same shape", "same pos", "parallel", "plural"},
+            id="parallel",
+        ),
+        pytest.param(
+            "naive or long term cells",
+            None,
+            {"coordinator", "at once", "or", "longer", "same shape", "plural"},
+            id="longer",
+        ),
+        pytest.param("alpha x / y globin", None, {"slash", "last slash", "equal", "same shape"}, id="slash"),
+        pytest.param("T in B und cells", "NN IN NN CC NNS", {"coordinator", "bare", "plural"}, id="tag"),
+        pytest.param("p50 , p65 , subunit", None, {"comma", "at once", "bare", "last comma"}, id="bare"),
+    ],
+)
+def test_what_is_seen_of_the_words_around_its_gap(text: str, pos: str | None, expected: set[str]) -> None:
+    sentence = Sentence(text.split(), columns={} if pos is None else {"pos": pos.split()})
+    seen = numbers(text=sentence)
+    assert {name for name in TEXT if seen[name]} == expected | {"two", "gap"}
+
+
+def company(bias: float, least: float, thresholds: dict[str, float]) -> Company:
+    n = len(NUMBERS)
+    return Company((0.0,) * n, (1.0,) * n, (0.0,) * _products(np.zeros((1, n))).shape[1], bias, least, thresholds)
+
+
+def test_contiguous_candidates_keep_their_scores() -> None:
+    second = company(5.0, 1.0, {"cell": 0.25})
+    whole = Mention("cell", ((3, 5),))
+    assert second.rescore([(9.0, whole), (-2.0, BROKEN)], PLAIN) == [(9.0, whole), (4.25, BROKEN)]
+    assert second.rescore([], PLAIN) == []
+
+
+def test_products_of_every_two() -> None:
+    assert _products(np.array([[2.0, 3.0]])).tolist() == [[2.0, 3.0, 4.0, 6.0, 9.0]]
+
+
+def test_the_regression_is_at_its_optimum() -> None:
+    """The gradient of Σ log(1 + exp(−y z·w)) + λ/2 ‖w‖² is 0, by finite differences on standardised numbers."""
+    random = np.random.default_rng(1)
+    x = random.normal(size=(60, 3)) * [1, 5, 0.1] + [0, 3, 1]
+    y = random.random(60) < 1 / (1 + np.exp(-x[:, 0]))
+    weights, bias = _regress(x, y, 0.7)
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    sign = np.where(y, 1.0, -1.0)
+
+    def loss(w: np.ndarray) -> float:
+        return float(np.logaddexp(0, -sign * (z @ w[:-1] + w[-1])).sum() + 0.7 / 2 * w[:-1] @ w[:-1])
+
+    at = np.append(weights * x.std(axis=0), bias + weights @ x.mean(axis=0))
+    assert approx_fprime(at, loss) == pytest.approx(np.zeros(4), abs=1e-3)
+
+
+def test_company_is_learned() -> None:
+    """Broken candidates with a good sibling are right, those without are wrong, whatever their own score."""
+    sibling = Mention("cell", ((3, 5),))
+    good = [[(2.0, sibling), (score, BROKEN)] for score in (-1.0, -0.5, 0.5)]
+    bad = [[(score, BROKEN)] for score in (-1.0, -0.5, 0.5)]
+    scored, gold = [*good, *bad, *good, *bad], ([[sibling, BROKEN]] * 3 + [[]] * 3) * 2
+    second = Company.learn(scored, [PLAIN] * 12, gold)
+    assert second is not None
+    taken = [[m for score, m in second.rescore(some, PLAIN) if score > 0] for some in scored]
+    assert [sorted(some) for some in taken] == [sorted(some) for some in gold]
+    assert Company.from_json(second.to_json()) == second
+    assert Company.learn(bad, [PLAIN] * 3, [[]] * 3) is None

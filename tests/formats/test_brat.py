@@ -1,0 +1,154 @@
+"""brat folders: discontinuous mentions, attributes, relations that come along, and broken lines."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanloom import CorpusError, Document, Mention, read, write
+from tests.formats.random_documents import documents, everything
+
+TEXT = "Human and mouse IL-2 genes\nwere cloned. Both bind."
+ANN = """T1\tDNA 16 26\tIL-2 genes
+T2\tDNA 0 5;16 26\tHuman IL-2 genes
+T3\tGroup 10 26;27 31\tmouse IL-2 genes were
+A1\tNegation T1
+A2\tConfidence T1 high
+#1\tAnnotatorNotes T2\tsee the figure
+N1\tReference T1 Wiki:1\ta gene
+R1\tPart Arg1:T1 Arg2:T2
+"""
+
+
+def folder_with(root: Path, ann: str, text: str = TEXT) -> Path:
+    (root / "sub").mkdir()
+    (root / "sub" / "a.txt").write_text(text)
+    (root / "sub" / "a.ann").write_text(ann)
+    return root
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    (doc,) = read(folder_with(tmp_path, ANN))
+    assert doc.id == "sub/a"
+    by_label = {doc.surface(m): m for m in doc.mentions}
+    assert set(by_label) == {"IL-2 genes", "Human … IL-2 genes", "mouse IL-2 genes\nwere"}
+    assert by_label["IL-2 genes"].attributes == {
+        "Negation": "",
+        "Confidence": "high",
+        "Reference": "Wiki:1 a gene",
+        "id": "T1",
+    }
+    assert by_label["Human … IL-2 genes"].attributes["AnnotatorNotes"] == "see the figure"
+    # The mention over the line break is one part, and no sentence ends inside it.
+    assert len(by_label["mouse IL-2 genes\nwere"].parts) == 1
+    assert doc.meta == {"brat": ["R1\tPart Arg1:T1 Arg2:T2"]}
+
+
+def test_relations_survive_rewriting(tmp_path: Path) -> None:
+    folder_with(tmp_path, ANN)
+    docs = list(read(tmp_path))
+    write(docs, f"brat:{tmp_path}/again")
+    lines = (tmp_path / "again" / "sub" / "a.ann").read_text().splitlines()
+    assert "T2\tDNA 0 5;16 26\tHuman IL-2 genes" in lines
+    assert "N3\tReference T1 Wiki:1\ta gene" in lines
+    assert "R1\tPart Arg1:T1 Arg2:T2" in lines
+    assert everything(list(read(f"brat:{tmp_path}/again"))) == everything(docs)
+
+
+def characters(docs: list[Document]) -> list[object]:
+    """What brat holds: ids, texts, and mentions by characters ."""
+    return [
+        (
+            d.id,
+            d.text,
+            sorted((m.label, d.surface(m), d.chars(m), m.prob or -1, sorted(m.attributes.items())) for m in d.mentions),
+        )
+        for d in docs
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(documents())
+def test_round_trip_of_every_kind_of_mention(docs: list[Document]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(docs, f"brat:{folder}/out")
+        if docs:
+            again = list(read(f"brat:{folder}/out", align="split"))
+            assert characters(again) == characters(docs)
+
+
+@settings(max_examples=25, deadline=None)
+@given(documents(rich=False, spaced=True, gap="\n"))
+def test_tokenised_text_comes_back_token_by_token(docs: list[Document]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(docs, f"brat:{folder}/out")
+        if docs:
+            assert everything(list(read(f"brat:{folder}/out", tokens="space", sentences="lines"))) == everything(docs)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("T1\tDNA 0\tHuman", "expected 'ID<tab>LABEL START END"),
+        ("T1\tDNA 0 5\tMouse", "is said to be 'Mouse', but the text has 'Human'"),
+        ("T1\tDNA 0 500\tHuman", r"\(0, 500\) is not a range of a text of 50"),
+        ("T1\tDNA 5 0\tHuman", r"\(5, 0\) is not a range"),
+        ("T1\tDNA 1 1\t", r"\(1, 1\) is not a range"),
+        ("T1\tDNA 0 3\tHum", "does not end on a token edge; the nearest are 0 and 5"),
+        ("T1\tDNA 5 6\t ", "white space only"),
+        ("A1\tNegation T9", "T9, which is not there"),
+        ("T1\tDNA 0 5\tHuman\nT1\tDNA 6 9\tand", "T1 occurs twice"),
+        ("nonsense", "must begin with"),
+    ],
+)
+def test_bad_annotations_are_named_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(CorpusError, match=r"a\.ann:[12]: .*" + message):
+        list(read(folder_with(tmp_path, line + "\n")))
+
+
+def test_annotations_without_text(tmp_path: Path) -> None:
+    (tmp_path / "a.ann").write_text("T1\tx 0 1\ta\n")
+    with pytest.raises(CorpusError, match=r"a\.txt: No such file"):
+        list(read(tmp_path))
+
+
+def test_text_without_annotations(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("No mention here.")
+    (doc,) = read(f"brat:{tmp_path}")
+    assert doc.tokens == ["No", "mention", "here", "."]
+
+
+@pytest.mark.parametrize("id", ["../up", "/root", "a/../../b"])
+def test_ids_cannot_leave_the_folder(tmp_path: Path, id: str) -> None:
+    with pytest.raises(CorpusError, match="cannot be a file name"):
+        write([Document([], id)], f"brat:{tmp_path}/out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_documents_of_one_id(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="two documents"):
+        write([Document([], "a"), Document([], "a")], f"brat:{tmp_path}/out")
+
+
+def test_labels_with_spaces_are_refused(tmp_path: Path) -> None:
+    from spanloom import Sentence
+
+    doc = Document([Sentence(["a"], [Mention("cell type", ((0, 1),))])], "a")
+    with pytest.raises(CorpusError, match="'cell type' has white space"):
+        write([doc], f"brat:{tmp_path}/out")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=40) | st.text("T1A#R\t 0;5-DNaé\n", max_size=40).map(str.encode), st.binary(max_size=10))
+def test_any_bytes_give_documents_or_a_corpus_error_with_its_file(ann: bytes, text: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "a.ann").write_bytes(ann)
+        (Path(folder) / "a.txt").write_bytes(text)
+        message = "a.ann:"
+        try:
+            list(read(folder))
+        except CorpusError as error:
+            message = str(error)
+        assert "a.ann:" in message or "a.txt:" in message
