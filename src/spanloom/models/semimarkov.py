@@ -13,6 +13,7 @@ training and decoding cost O(n T² + n L T), not O(n L T²); see ``models.weak``
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from spanloom._native import SegmentStructure
 from spanloom.corpus.mention import Mention
@@ -30,6 +31,7 @@ class SegmentComponent(LatticeComponent):
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 
 
+@dataclass(frozen=True)
 class SemiMarkov(SegmentModel):
     """Segmentations into segments of up to a number of tokens."""
 

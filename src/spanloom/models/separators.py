@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.arrays import Cells, Pointers
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Shapes
+from spanloom.models.component import Component, Shapes
 from spanloom.schemes.separators import SEPARATORS, START, encode_separators, read_separators
 
 
@@ -31,7 +32,7 @@ class SeparatorComponent(Component):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.decode_all(cells, np.array([0, n + 1], np.int64), Shapes([n]))[0]
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+    def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         found: list[list[Mention]] = [[] for _ in shapes.lengths]
         for number, start, end in read_separators(cells & 7, ptr[:-1]):
             found[number].append(Mention(self.type, ((start, end),)))

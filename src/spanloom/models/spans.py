@@ -11,11 +11,13 @@ only, fewer than e·n on average; ``spans`` asks about all segments up to L. Bot
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from spanloom._native import SpanStructure
 from spanloom.corpus.mention import Mention
 from spanloom.models.dgm import Guided
 from spanloom.models.segments import LatticeComponent, SegmentModel
+from spanloom.schemes.flat import apart, first_discontinuous
 
 
 class SpanComponent(LatticeComponent):
@@ -24,6 +26,7 @@ class SpanComponent(LatticeComponent):
     kind = SpanStructure
 
 
+@dataclass(frozen=True)
 class Spans(SegmentModel):
     """All segments of up to a number of tokens, each for itself."""
 
@@ -34,13 +37,13 @@ class Spans(SegmentModel):
         return SpanComponent(types)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
-        broken = (i for i, m in enumerate(mentions) if m.discontinuous)
-        return next(((i, f"has {len(mentions[i].parts)} parts") for i in broken), None)
+        return first_discontinuous(mentions)
 
     def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
-        return [m for m in mentions if not m.discontinuous], [m for m in mentions if m.discontinuous]
+        return apart(mentions)
 
 
+@dataclass(frozen=True)
 class NestedGuided(Guided, Spans):
     """The valid spans of the dependency tree of up to a number of tokens, each for itself."""
 

@@ -9,12 +9,13 @@ exist. Holds what EDGE holds, and knows more about neighbours, at O(8² n T).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from spanloom._native import ChainStructure
+from spanloom.base.arrays import Cells
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells
 from spanloom.models.per_type import PerType
 from spanloom.models.separators import SeparatorComponent
 from spanloom.schemes.separators import SEPARATORS, inside_left, inside_right
@@ -43,6 +44,7 @@ class StateComponent(SeparatorComponent):
         return [f"{a} → {b}" for a in SEPARATORS for b in SEPARATORS]
 
 
+@dataclass(frozen=True)
 class State(PerType):
     """One chain of separators per type."""
 

@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from spanloom._native import ChainStructure
+from spanloom.base.arrays import Cells
 from spanloom.base.errors import CorpusError, EncodingError, ModelFileError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Model
+from spanloom.models.base import Mentions
+from spanloom.models.component import Component
+from spanloom.models.structured import StructuredModel
 
 
 class TagComponent(Component):
@@ -53,31 +57,43 @@ class TagComponent(Component):
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 
 
-class Tagger(Model):
-    """One chain over the values of a token column; ``Recognizer(target="pos")`` uses it."""
+@dataclass(frozen=True)
+class Tagger(StructuredModel):
+    """One chain over the values of a token column.
+
+    Parameters
+    ----------
+    column
+        The column whose values are learned, e.g. ``"pos"``.
+    """
+
+    column: str = "pos"
 
     name = "tagger"
-    sites = "tokens"
     holds = "one label for every token"
 
-    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        counts = Counter(mention.label for mentions, _ in sentences for mention in mentions)
-        self.components = [TagComponent(sorted(counts, key=lambda tag: (-counts[tag], tag)))]
+    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
+        counts = Counter(mention.label for mentions in gold for mention in mentions)
+        return [TagComponent(sorted(counts, key=lambda tag: (-counts[tag], tag)))]
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         return next(((i, "has more than one token") for i, m in enumerate(mentions) if len(m) > 1), None)
 
-    def header(self) -> dict[str, Any]:
-        return {"labels": list(self.components[0].columns)}
+    def before(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        return [column_as_mentions(sentence, self.column, i) for i, sentence in enumerate(sentences)]
+
+    def after(self, sentence: Sentence, found: list[Mention]) -> Sentence:
+        return sentence.with_columns({self.column: [mention.label for mention in found]})
+
+    def header(self, components: Sequence[Component]) -> dict[str, Any]:
+        return {"column": self.column, "labels": list(components[0].columns)}
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Tagger:
+    def from_header(cls, header: Mapping[str, Any]) -> tuple[Tagger, list[Component]]:
         labels = header.get("labels")
         if not isinstance(labels, list) or not labels or not all(isinstance(tag, str) for tag in labels):
             raise ModelFileError(f"the labels of the tagger are damaged: {labels!r:.80}")
-        model = cls()
-        model.components = [TagComponent(labels)]
-        return model
+        return cls(str(header.get("column", "pos"))), [TagComponent(labels)]
 
 
 def column_as_mentions(sentence: Sentence, name: str, number: int) -> Sentence:

@@ -1,20 +1,18 @@
 """GUESS features: what earlier models of a cascade found, for later ones (Alex, Haddow & Grover 2007).
 
 At tagging time, guesses have mistakes; a model that learned from gold ones, or from guesses on the very text that the
-earlier model was trained on, would trust them too much. So the guesses for training are jackknifed: the training text
-is cut into blocks, and each is tagged by a model that was trained on the other blocks.
+earlier model was trained on, would trust them too much. So the guesses for training come from cross-fitting: the text
+is cut into blocks, and each is tagged by a model that was trained on the other blocks (``corpus.crossfit``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spanloom.corpus.blocks import blocks, without
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import OUTSIDE, to_tags
-from spanloom.reductions.base import FlatTagger, Gold
 
 TEMPLATE = "own"
 """The template by which a model sees guesses: they are features of one's own."""
@@ -56,27 +54,3 @@ def _merged(mine: Any, guesses: list[str]) -> Any:
     if isinstance(mine, Mapping):
         return {**mine, **dict.fromkeys(guesses, 1.0)}
     return [*mine, *guesses]
-
-
-def jackknife(
-    make: Callable[[], FlatTagger], corpus: Sequence[Sentence], folds: int, run: Callable[..., Iterable[Gold]] = map
-) -> Gold:
-    """Return for every sentence what a tagger finds in it that was trained on the other blocks.
-
-    Where the other blocks have no mention, nothing is found.
-
-    Parameters
-    ----------
-    run
-        Calls a function with each of several blocks, as ``map`` does, perhaps side by side.
-    """
-
-    def guess(block: range) -> Gold:
-        rest = without(corpus, block)
-        if not any(s.mentions for s in rest):
-            return [[] for _ in block]
-        tagger = make()
-        tagger.fit(rest)
-        return [list(s.mentions) for s in tagger.predict([corpus[i].with_mentions([]) for i in block])]
-
-    return [mentions for found in run(guess, blocks(len(corpus), folds)) for mentions in found]
