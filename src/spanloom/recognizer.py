@@ -17,13 +17,12 @@ from typing import Any
 import numpy.typing as npt
 
 import spanloom
-from spanloom.annotators import Annotator, Fitting, annotator, restore, with_asked_columns
-from spanloom.annotators.parsers import Parser, make_parser, with_trees
+from spanloom.annotators import Annotator, Fitting, Parser, Pipeline
 from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.base.parameters import check_choice, check_count, check_number
 from spanloom.corpus import Document, Mention, Sentence, make_document
-from spanloom.corpus.blocks import documents
+from spanloom.corpus.document import map_sentences
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.decisions import penalty
 from spanloom.decisions.repairs import REPAIRS, repair
@@ -224,7 +223,6 @@ class Recognizer:
         self.parser = parser
         self.tokenizer = tokenizer
         self.splitter = splitter
-        self._made_parser: tuple[Parser | str, Parser] | None = None
         self._most = sys.maxsize  # iterations
 
     mention_penalty_: penalty.Penalty
@@ -267,21 +265,18 @@ class Recognizer:
             self.parser = parser
         self._check(dev is not None)
         feature_set = self.feature_set()
-        annotators = [annotator(given) for given in self.annotators]
+        pipeline = Pipeline.of(self.annotators, open_model=Recognizer.load, parser=self.parser)
         start = time.perf_counter()
-        items = list(corpus)
-        sentences = self._learned(_sentences(items))
+        documents = self._learned(_documents(corpus))
+        sentences = _sentences(documents)
         if not any(len(s) for s in sentences):
             raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
         self._check_taken(self._kind(sentences))
-        for i, one in enumerate(annotators):
-            if one.looks:
-                sentences = self._with_trees(sentences)
-            fitting = Fitting(_sizes(items), partial(self._plain, feature_set), listener)
-            annotators[i], sentences = one.fit(sentences, fitting)
-            feature_set = feature_set.plus(annotators[i].templates)
-        columns = feature_set.columns()
-        sentences = with_asked_columns(self._with_trees(sentences), _sizes(items), columns)
+        fitting = Fitting(partial(self._plain, feature_set), listener, self._wanted(feature_set))
+        pipeline, documents = pipeline.fit(documents, fitting)
+        feature_set = feature_set.plus(pipeline.templates)
+        wanted = self._wanted(feature_set)
+        sentences = _sentences(pipeline.annotate(documents, wanted))
         model = self._make_model(sentences, feature_set)
         settings = Settings(
             self.l1,
@@ -303,10 +298,8 @@ class Recognizer:
         engine.check_penalty(self.mention_penalty)  # before the training, not after it
         dev_sentences: list[Sentence] | None = None
         if dev is not None:
-            watched = list(dev)
-            sizes = _sizes(watched)
-            dev_sentences = self._annotated(self._learned(_sentences(watched)), sizes, annotators)
-            dev_sentences = with_asked_columns(dev_sentences, sizes, columns)
+            pipeline.use_threads(self.threads)
+            dev_sentences = _sentences(pipeline.annotate(self._learned(_documents(dev)), wanted))
         plan = Plan(
             model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
             settings,
@@ -336,7 +329,7 @@ class Recognizer:
             "spanloom": spanloom.__version__,
             "python": platform.python_version(),
         }
-        self._install(engine, training, annotators)
+        self._install(engine, training, pipeline)
         self.history_ = history
         self.ceiling_ = held.ceiling
         self.lost_ = held.lost + held.misread
@@ -363,8 +356,7 @@ class Recognizer:
             Precision, recall and F1 at each value, the same for all labels.
         """
         self._fitted()
-        items = list(dev)
-        return self._tune(self._ready(self._learned(_sentences(items)), _sizes(items)), by_label=by_label)
+        return self._tune(self._ready(self._learned(_documents(dev))), by_label=by_label)
 
     def _tune(self, sentences: Sequence[Sentence], *, by_label: bool) -> Curve:
         curves = self._fitted().tune_penalty(sentences, self.threads, by_label=by_label)
@@ -424,18 +416,14 @@ class Recognizer:
             units = [self._document(item) if isinstance(item, str) else item for item in islice(items, batch)]
             if not units:
                 return
-            sentences, sizes = _sentences(units), _sizes(units)
-            found = self._tag(sentences, sizes)
-            if self.repairs:
-                parts = [slice(place.start, place.stop) for place in documents(len(sentences), sizes)]
-                found = [done for part in parts for done in repair(sentences[part], found[part], self.repairs)]
-            tagged = map(self._result, sentences, found)
-            for unit in units:
-                if isinstance(unit, Document):
-                    done = list(islice(tagged, len(unit.sentences)))
-                    yield Document(done, unit.id, unit.text, unit.starts, unit.meta)
-                else:
-                    yield next(tagged)
+            documents = _documents(units)
+            found = iter(self._fitted().find(self._ready(documents), self.threads))
+            for unit, document in zip(units, documents, strict=True):
+                mentions = list(islice(found, len(document.sentences)))
+                if self.repairs:
+                    mentions = repair(document.sentences, mentions, self.repairs)
+                done = list(map(self._result, document.sentences, mentions))
+                yield document.with_sentences(done) if isinstance(unit, Document) else done[0]
 
     def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
         """Return the ``k`` most probable mention sets of a sentence with their exact probabilities, best first.
@@ -445,15 +433,16 @@ class Recognizer:
         """
         engine = self._fitted()
         check_count("k", k)
-        (sentence,) = self._ready([sentence], [1])
+        (sentence,) = self._ready([Document([sentence])])
         return engine.k_best(sentence, k, self.threads)
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
         gold: list[Any] = list(corpus)
         if self.target is not None:
-            sentences = _sentences(gold)
-            return evaluate(self._learned(sentences), self._learned(self.predict(sentences)))
+            documents = _documents(gold)
+            found = self._learned(self.predict(documents))
+            return evaluate(_sentences(self._learned(documents)), _sentences(found))
         return evaluate(gold, self.predict(gold))
 
     def set_threshold(self, threshold: float | Mapping[str, float]) -> Recognizer:
@@ -478,17 +467,14 @@ class Recognizer:
         engine = self._fitted()
         arrays, feature_header = engine.extractor.state()
         stored = {f"features.{name}": array for name, array in arrays.items()} | engine.arrays()
-        annotators = []
-        for i, one in enumerate(self.annotators_):
-            made, state = one.state()
-            stored |= {f"annotator.{i}.{name}": array for name, array in made.items()}
-            annotators.append({"kind": one.kind, "state": state})
+        arrays, annotators = self._pipeline.state()
+        stored |= arrays
         header = {
             "model": {"name": engine.model.name, **engine.model.header()},
             "features": feature_header,
             "settings": {name: value for name, value in self.get_params().items() if name not in _NOT_STORED},
             "own_tokenizer": self.tokenizer is not None or self.splitter is not None,
-            "annotators": annotators,
+            **annotators,
             "mention_penalty": self.mention_penalty_,
             # Without the clock: the same data, settings and seed give the same file.
             "training": {name: value for name, value in self.training_.items() if name != "seconds"},
@@ -540,9 +526,7 @@ class Recognizer:
             engine.restore(Stored(extractor, arrays, header["model"]), threads)
             settings = {k: v for k, v in header["settings"].items() if k in cls._parameter_names()}
             settings["repairs"] = tuple(settings.get("repairs", ()))
-            annotators = [
-                restore(below(arrays, f"annotator.{i}."), one) for i, one in enumerate(header.get("annotators", ()))
-            ]
+            pipeline = Pipeline.from_state(arrays, header, open_model=cls.from_state)
             training = dict(header["training"])
             needs_tokenizer = bool(header["own_tokenizer"])
             mention_penalty = {str(k): float(v) for k, v in header.get("mention_penalty", {}).items()}
@@ -552,14 +536,14 @@ class Recognizer:
         ner = cls(
             **settings,
             features=extractor.features,
-            annotators=tuple(annotators),
+            annotators=pipeline.annotators,
             threads=threads,
             parser=parser,
             tokenizer=tokenizer,
             splitter=splitter,
         )
         try:
-            ner._install(engine, training, annotators)
+            ner._install(engine, training, pipeline.with_parser(parser))
             ner.set_mention_penalty(mention_penalty)
         except ValueError as error:
             raise ModelFileError(f"the mention penalty does not fit the model: {error}") from None
@@ -619,8 +603,6 @@ class Recognizer:
             self._check_taken(self._kind([]))
         check_choice("algorithm", self.algorithm, ("auto", *kind.algorithms))
         penalty.check_penalty(self.mention_penalty)
-        if isinstance(self.annotators, str):
-            raise ParameterError(f"annotators are a list, e.g. [{self.annotators!r}]")
         if isinstance(self.mention_penalty, str) and not with_dev:
             raise ParameterError(f"mention_penalty={self.mention_penalty!r} is chosen on development data; pass dev=…")
         check_choice("support", self.support, ("all", "observed"))
@@ -688,11 +670,12 @@ class Recognizer:
             changes["threads"] = threads
         return Recognizer(**(self.get_params() | changes))
 
-    def _plain(self, features: FeatureSet, most: int) -> Recognizer:
+    def _plain(self, features: FeatureSet, most: int, templates: Sequence[str]) -> Recognizer:
         """Make a recogniser like this one that has learned nothing: without annotators, at most so many iterations."""
         defaults = self._defaults()
-        usual = ("clusters", "annotators", "mention_penalty", "patience", "repairs")
-        made = Recognizer(**(self.get_params() | {name: defaults[name] for name in usual} | {"features": features}))
+        usual = ("clusters", "annotators", "parser", "mention_penalty", "patience", "repairs")
+        changes = {name: defaults[name] for name in usual} | {"features": features.plus(templates)}
+        made = Recognizer(**(self.get_params() | changes))
         made._most = most
         return made
 
@@ -709,11 +692,12 @@ class Recognizer:
         """The share of development mentions that the model, as it is now, could find."""
         return hold(model, dev, "longest" if self.overlap == "raise" else self.overlap).ceiling
 
-    def _learned(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+    def _learned(self, documents: list[Document]) -> list[Document]:
         """What is to be learned, as mentions."""
-        if self.target is None:
-            return list(sentences)
-        return [column_as_mentions(sentence, self.target, i) for i, sentence in enumerate(sentences)]
+        target = self.target
+        if target is None:
+            return documents
+        return map_sentences(lambda all: [column_as_mentions(s, target, i) for i, s in enumerate(all)], documents)
 
     def _result(self, sentence: Sentence, found: list[Mention]) -> Sentence:
         if self.target is None:
@@ -736,10 +720,11 @@ class Recognizer:
             return replace(features, resources={**features.resources, **tables})
         return FeatureSet.named(self.features, tables)
 
-    def _install(self, engine: Engine, training: dict[str, Any], annotators: Sequence[Annotator] = ()) -> None:
+    def _install(self, engine: Engine, training: dict[str, Any], pipeline: Pipeline) -> None:
         self._engine = engine
         self.training_ = training
-        self.annotators_ = list(annotators)
+        self._pipeline, self._parser = pipeline, self.parser
+        self.annotators_ = list(pipeline.annotators)
         self.labels_ = tuple(sorted(engine.labels))
         self.mention_penalty_ = {}
         self.penalty_curve_ = None
@@ -761,58 +746,42 @@ class Recognizer:
             )
         return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
 
-    def _with_trees(self, sentences: list[Sentence]) -> list[Sentence]:
-        """Parse sentences that have no tree, if there is a parser."""
-        if self.parser is None:
-            return sentences
-        if self._made_parser is None or self._made_parser[0] is not self.parser:
-            made = make_parser(self.parser) if isinstance(self.parser, str) else self.parser
-            if not isinstance(made, Parser):
-                raise ParameterError(f"parser is udpipe:MODEL, spacy:PIPELINE or a Parser, got {made!r}")
-            self._made_parser = (self.parser, made)
-        return with_trees(sentences, self._made_parser[1])
+    def _wanted(self, features: FeatureSet) -> list[str]:
+        """The columns that features and model read; a parser that is given is used."""
+        kind = self._kind([])
+        if issubclass(kind, Reduction) and isinstance(self.base, str):
+            kind = MODELS[self.base]
+        return [*features.columns(), *kind.reads, *(() if self.parser is None else ("head", "deprel"))]
 
-    def _annotated(
-        self, sentences: list[Sentence], sizes: Sequence[int], annotators: Sequence[Annotator]
-    ) -> list[Sentence]:
-        """The sentences of documents of these sizes with the columns of annotators, and with trees."""
-        for one in annotators:
-            for asked in one.recognizers:
-                asked.threads = self.threads
-            if one.looks:
-                sentences = self._with_trees(sentences)
-            sentences = one.annotate(sentences, sizes)
-        return self._with_trees(sentences)
-
-    def _ready(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[Sentence]:
-        """The sentences of documents of these sizes with everything that the model looks at."""
-        done = self._annotated(sentences, sizes, self.annotators_)
-        return with_asked_columns(done, sizes, self._fitted().extractor.features.columns())
-
-    def _tag(self, sentences: list[Sentence], sizes: Sequence[int]) -> list[list[Mention]]:
-        return self._fitted().find(self._ready(sentences, sizes), self.threads)
+    def _ready(self, documents: list[Document]) -> list[Sentence]:
+        """The sentences of documents with every column that the model reads."""
+        if self.parser is not self._parser:
+            self._pipeline, self._parser = self._pipeline.with_parser(self.parser), self.parser
+        self._pipeline.use_threads(self.threads)
+        wanted = self._wanted(self._fitted().extractor.features)
+        return _sentences(self._pipeline.annotate(documents, wanted))
 
 
 _NOT_STORED = frozenset({"features", "clusters", "annotators", "threads", "parser", "tokenizer", "splitter"})
 
 
-def _sizes(items: Sequence[Sentence | Document]) -> list[int]:
-    """How many sentences each item has."""
-    return [len(item.sentences) if isinstance(item, Document) else 1 for item in items]
-
-
-def _sentences(corpus: Iterable[Sentence | Document]) -> list[Sentence]:
-    sentences: list[Sentence] = []
+def _documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
+    """Documents as they are, sentences as documents of one."""
+    documents: list[Document] = []
     for item in corpus:
         if isinstance(item, Document):
-            sentences.extend(item.sentences)
+            documents.append(item)
         elif isinstance(item, Sentence):
-            sentences.append(item)
+            documents.append(Document([item]))
         else:
             raise ParameterError(
                 f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
             )
-    return sentences
+    return documents
+
+
+def _sentences(documents: Iterable[Document]) -> list[Sentence]:
+    return [sentence for document in documents for sentence in document.sentences]
 
 
 def _last_of_each(history: Sequence[Iteration]) -> list[Iteration]:

@@ -47,8 +47,8 @@ def train(
         typer.Option(
             metavar="REF",
             help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks (of chunk), phrases (of "
-            "pos), induced (a lexicon of the training mentions) or elsewhere (what was found elsewhere in the document "
-            "at a first look); may be repeated.",
+            "pos), induced (a lexicon of the training mentions) or document (document context: what a first recogniser "
+            "finds for the same words elsewhere in the document); may be repeated.",
         ),
     ] = None,
     base: Annotated[

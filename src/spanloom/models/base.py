@@ -116,6 +116,8 @@ class Model(ABC):
     """How it can learn; the first is the default."""
     iterations: ClassVar[int] = 500
     """At most so many, unless told otherwise."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """The columns of sentences that it reads, besides those of its features."""
     choice: ClassVar[str | None] = None
     """What it keeps, whatever ``overlap`` says, of mentions that it cannot hold together; None: as ``overlap`` says."""
 
