@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from spanloom.cli.outputs import check_output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spanloom.annotators.parsers import Attachment
+    from spanloom.annotators import Attachment
     from spanloom.corpus import Document, Sentence
 
 parser_app = typer.Typer(name="parser", help="Learn dependency parsers and taggers.", no_args_is_help=True)
@@ -38,16 +37,18 @@ def parse(
 
     [bold]Example:[/bold] spanloom parse notes.jsonl parsed.conllu --parser udpipe:english.udpipe
     """
-    from spanloom.annotators.parsers import attachment, make_parser, with_trees
+    from spanloom.annotators import attachment, with_trees
+    from spanloom.annotators import parser as make_parser
+    from spanloom.corpus.document import map_sentences
     from spanloom.formats import read, write
 
-    engine = make_parser(parser)
+    engine = make_parser(parser).parser
     docs = list(read(source))
     given = _sentences(docs)
-    parsed = with_trees(given, engine, again=again, cache=cache)
-    write(_dealt(parsed, docs), target)
+    parsed = map_sentences(lambda sentences: with_trees(sentences, engine, again=again, cache=cache), docs)
+    write(parsed, target)
     result: dict[str, Any] = {"documents": len(docs), "sentences": len(given)}
-    pairs = [(old, new) for old, new in zip(given, parsed, strict=True) if "deprel" in old.columns]
+    pairs = [(old, new) for old, new in zip(given, _sentences(parsed), strict=True) if "deprel" in old.columns]
     if again and pairs:
         score = attachment(*zip(*pairs, strict=True))
         result |= {"uas": score.uas, "las": score.las}
@@ -68,7 +69,7 @@ def train_parser(
         str | None,
         typer.Option(metavar="REF", help="Also write the corpus with trees by parsers that have not seen them."),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Into how many parts --jackknife deals the corpus.")] = 5,
+    folds: Annotated[int, typer.Option(help="Into how many blocks of documents --jackknife cuts the corpus.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn a UDPipe parser and tagger from a corpus with trees, or with --no-parser a tagger alone.
@@ -79,7 +80,7 @@ def train_parser(
 
     [bold]Example:[/bold] spanloom parser train train.conllu --test dev.conllu -o english.udpipe
     """
-    from spanloom.annotators.parsers import train_udpipe, train_udpipe_tagger
+    from spanloom.annotators import train_udpipe, train_udpipe_tagger
     from spanloom.base.errors import CorpusError, ParameterError
     from spanloom.base.parameters import check_count
     from spanloom.formats import Reference, read
@@ -114,15 +115,15 @@ def train_parser(
 
 def _measured(model: Path, gold: Sequence[Sentence], tagger: bool, parser: bool) -> dict[str, Any]:
     """Return the scores of a model: of its trees, and of each column that it makes."""
-    from spanloom.annotators import UDPipeColumns
-    from spanloom.annotators.parsers import UDPipeParser, attachment, with_trees
+    from spanloom.annotators import UDPipe, attachment, with_trees
 
     result: dict[str, Any] = {}
+    udpipe = UDPipe(model)
     if parser:
-        score = attachment(gold, with_trees(gold, UDPipeParser(model), again=True, retag=tagger))
+        score = attachment(gold, with_trees(gold, udpipe, again=True, retag=tagger))
         result |= {"uas": score.uas, "las": score.las}
     if tagger:
-        made = UDPipeColumns(model).columns(gold)
+        made = udpipe.columns(gold)
         names = made[0] if made else ()
         result["accuracy"] = {
             name: _accuracy(gold, made, name) for name in names if any(name in s.columns for s in gold)
@@ -140,22 +141,15 @@ def _jackknifed(docs: Sequence[Document], target: str, folds: int, options: dict
     """Write documents with trees by parsers that have not seen them; return their scores."""
     import tempfile
 
-    from spanloom.annotators.parsers import attachment, jackknife, train_udpipe
+    from spanloom.annotators import attachment, cross_fit_trees, train_udpipe
     from spanloom.formats import write
 
-    gold = _sentences(docs)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fold.udpipe"
         learn = functools.partial(train_udpipe, path=path, **options)
-        parsed = jackknife(gold, learn, folds=folds, retag=options["tagger"])
-    write(_dealt(parsed, docs), target)
-    return attachment(gold, parsed)
-
-
-def _dealt(sentences: Sequence[Sentence], docs: Sequence[Document]) -> list[Document]:
-    """Give each document its sentences back."""
-    rest = iter(sentences)
-    return [replace(doc, sentences=[next(rest) for _ in doc.sentences]) for doc in docs]
+        parsed = cross_fit_trees(docs, learn, folds=folds, retag=options["tagger"])
+    write(parsed, target)
+    return attachment(_sentences(docs), _sentences(parsed))
 
 
 def _sentences(corpus: Any) -> Sequence[Sentence]:

@@ -29,10 +29,10 @@ def split(
     """
     from spanloom.corpus.parts import part, split_places
     from spanloom.formats import read, write
-    from spanloom.formats.reference import EXTENSIONS
+    from spanloom.formats.reference import formats, is_format
 
-    if format not in EXTENSIONS:
-        raise typer.BadParameter(f"{format!r} is none of {', '.join(EXTENSIONS)}", param_hint="--format")
+    if not is_format(format):
+        raise typer.BadParameter(f"{format!r} is none of {', '.join(formats())}", param_hint="--format")
     corpus = read(ref)
     places = split_places(corpus, parts, by, seed if shuffle else None)
     names = NAMES.get(len(places), [f"part{k + 1}" for k in range(len(places))])

@@ -104,14 +104,14 @@ def _target(form: str, output: str) -> Reference | None:
     """Where to write, found wanting before any work is done; None for drawings. JSON lines get mentions' characters."""
     from spanloom.formats import Reference
     from spanloom.formats.reading import takes_option, writer
-    from spanloom.formats.reference import EXTENSIONS
+    from spanloom.formats.reference import formats, is_format
 
     if form == "draw" and output == "-":
         return None
     if form == "draw":
         raise typer.BadParameter("drawings go to the screen; leave --output out", param_hint="--format")
-    if form not in ("auto", *EXTENSIONS):
-        raise typer.BadParameter(f"{form!r} is none of auto, draw, {', '.join(EXTENSIONS)}", param_hint="--format")
+    if form != "auto" and not is_format(form):
+        raise typer.BadParameter(f"{form!r} is none of auto, draw, {', '.join(formats())}", param_hint="--format")
     target = Reference.parse(output if form == "auto" else f"{form}:{output}")
     writer(target)
     if takes_option(target, "write", "chars"):

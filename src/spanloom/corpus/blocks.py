@@ -1,24 +1,24 @@
-"""Parts of a corpus: its documents, and blocks that are looked at by what was learned from the others."""
+"""Blocks of sentences without documents; ``spanloom.corpus.crossfit`` takes its place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
 from typing import TypeVar
+
+from spanloom.corpus import crossfit
 
 Item = TypeVar("Item")
 
 
 def blocks(n: int, folds: int) -> list[range]:
-    """Cut ``n`` sentences into at most ``folds`` blocks of neighbours, so that documents are rarely parted.
+    """Cut ``n`` sentences into at most ``folds`` blocks of neighbours.
 
     Examples
     --------
     >>> blocks(5, 2)
     [range(0, 2), range(2, 5)]
     """
-    ends = [n * k // folds for k in range(folds + 1)]
-    return [range(a, b) for a, b in pairwise(ends) if b > a]
+    return crossfit.blocks([1] * n, folds)
 
 
 def without(items: Sequence[Item], block: range) -> list[Item]:
@@ -30,15 +30,3 @@ def without(items: Sequence[Item], block: range) -> list[Item]:
     ['a', 'b', 'e']
     """
     return [*items[: block.start], *items[block.stop :]]
-
-
-def documents(sentences: int, sizes: Sequence[int] | None) -> Iterator[range]:
-    """Return the sentences of each document by their numbers.
-
-    Examples
-    --------
-    >>> list(documents(3, [1, 2]))
-    [range(0, 1), range(1, 3)]
-    """
-    ends = accumulate([1] * sentences if sizes is None else sizes, initial=0)
-    return (range(a, b) for a, b in pairwise(ends))

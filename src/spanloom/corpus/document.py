@@ -7,9 +7,9 @@ A ``Document`` counts tokens over all its sentences, and characters in its whole
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from spanloom.corpus.mention import Mention, Part, Parts
@@ -155,6 +155,10 @@ class Document:
             shift += len(sentence)
         return found
 
+    def with_sentences(self, sentences: list[Sentence]) -> Document:
+        """Return a document that shares everything but the sentences, which have the same texts."""
+        return Document(sentences, self.id, self.text, self.starts, self.meta)
+
     def chars(self, mention: Mention) -> Parts:
         """Return a document mention's character ranges in ``text``."""
         spans = self.spans
@@ -163,6 +167,23 @@ class Document:
     def surface(self, mention: Mention) -> str:
         """Return a document mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
+
+
+def map_sentences(
+    function: Callable[[list[Sentence]], Iterable[Sentence]], documents: Sequence[Document]
+) -> list[Document]:
+    """Call a function once with the sentences of all documents; return the documents with what it makes of each.
+
+    Examples
+    --------
+    >>> one, two = Document([Sentence(["a"])], "one"), Document([Sentence(["b"]), Sentence(["c"])], "two")
+    >>> done = map_sentences(lambda all: [s.with_columns({"number": [str(i)]}) for i, s in enumerate(all)], [one, two])
+    >>> [(doc.id, [s.columns["number"] for s in doc]) for doc in done]
+    [('one', [['0']]), ('two', [['1'], ['2']])]
+    """
+    made = list(function([sentence for document in documents for sentence in document.sentences]))
+    ends = accumulate((len(document.sentences) for document in documents), initial=0)
+    return [doc.with_sentences(made[a:b]) for doc, (a, b) in zip(documents, pairwise(ends), strict=True)]
 
 
 def surface(text: str, chars: Iterable[Part]) -> str:

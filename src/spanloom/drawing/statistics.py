@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from spanloom.base.errors import ParameterError, SpanloomError
+from spanloom.base.errors import ParameterError
+from spanloom.base.extras import need
 from spanloom.base.files import whole_file
 from spanloom.corpus.statistics import Statistics
 
@@ -34,14 +35,9 @@ def draw_statistics(
     ending = Path(path).suffix.lower()
     if ending not in PICTURES:
         raise ParameterError(f"{os.fspath(path)}: a picture must end in {', '.join(PICTURES)}")
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise SpanloomError("pictures need matplotlib: pip install 'spanloom[plot]'") from error
     models = list(dict.fromkeys(model for shares in ceilings for model in shares))
-    figure = Figure(figsize=(12, 11 if models else 8), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = need("matplotlib.figure", "plot").Figure(figsize=(12, 11 if models else 8), layout="constrained")
+    need("matplotlib.backends.backend_agg", "plot").FigureCanvasAgg(figure)
     labels = sorted(
         {label for _, s in corpora for label in s.by_label}, key=lambda x: -sum(s.by_label[x] for _, s in corpora)
     )

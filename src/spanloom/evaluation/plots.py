@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spanloom.base.errors import ParameterError, SpanloomError
+from spanloom.base.errors import ParameterError
+from spanloom.base.extras import need
 from spanloom.base.files import whole_file
 from spanloom.evaluation.calibration import Curve, Reliability, has_probabilities, reliability, threshold_curve
 
@@ -155,13 +156,11 @@ def _draw_reliability(axes: Axes, found: Reliability) -> None:
 
 
 def _figure(panels: int) -> tuple[Figure, list[Axes]]:
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise SpanloomError("plots need matplotlib: pip install 'spanloom[plot]'") from error
     # A Figure of its own, not pyplot's: no global state, and no window system.
     rows = (panels + 1) // 2
-    figure = Figure(figsize=(5.6 * min(panels, 2), 3.9 * rows), layout="constrained")
+    figure: Figure = need("matplotlib.figure", "plot").Figure(
+        figsize=(5.6 * min(panels, 2), 3.9 * rows), layout="constrained"
+    )
     axes: list[Axes] = list(figure.subplots(rows, min(panels, 2), squeeze=False).flat)
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)

@@ -1,7 +1,8 @@
 """``read`` and ``write``: one way in and one way out for every format.
 
 A format is a module of ``spanloom.formats`` with ``read(path, report, *, option=default, …)``, a generator of
-documents, and, if it can be written, ``write(docs, path, report, *, option=default, …)``.
+documents, and, if it can be written, ``write(docs, path, report, *, option=default, …)``. Other packages add formats by
+entry points of the group ``spanloom.formats`` that name such a module.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.plugins import FORMATS, load_plugin
 from spanloom.corpus.document import Document, Sentence
-from spanloom.formats.reference import Reference
+from spanloom.formats.reference import EXTENSIONS, Reference
 from spanloom.formats.report import Report
 
 
@@ -121,7 +123,14 @@ def writer(ref: Reference) -> Callable[..., None]:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"spanloom.formats.{name}")
+    if name in EXTENSIONS:
+        return importlib.import_module(f"spanloom.formats.{name}")
+    module = load_plugin(FORMATS, name)
+    if not callable(getattr(module, "read", None)):
+        raise ParameterError(
+            f"format {name!r} is not one of spanloom, and no installed package has a module with read for it"
+        )
+    return module
 
 
 def _options(function: Callable[..., Any], ref: Reference, more: dict[str, Any]) -> dict[str, str]:

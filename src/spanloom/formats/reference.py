@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from spanloom.base.errors import ParameterError
+from spanloom.base.plugins import FORMATS, load_plugin, plugins
 
 EXTENSIONS = {
     "jsonl": ("jsonl", "ndjson"),
@@ -29,10 +30,24 @@ EXTENSIONS = {
     "parquet": ("parquet",),
     "huggingface": (),
 }
-"""Every format, and the file name endings that mean it where the reference does not say."""
+"""Every format of spanloom, and the file name endings that mean it where the reference does not say."""
 
 LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstudio", "text")
 """Formats of lines, whose path may be ``-`` for standard input or output."""
+
+
+def formats() -> dict[str, tuple[str, ...]]:
+    """Return every format with the endings that mean it: those of spanloom, then those of installed packages.
+
+    The module of another package lists its endings in ``EXTENSIONS``, if it has any.
+    """
+    added = {name: entry for name, entry in plugins(FORMATS).items() if name not in EXTENSIONS}
+    return {**EXTENSIONS, **{name: tuple(getattr(load_plugin(FORMATS, name), "EXTENSIONS", ())) for name in added}}
+
+
+def is_format(name: str) -> bool:
+    """Whether a name is that of a format."""
+    return name in EXTENSIONS or name in plugins(FORMATS)
 
 
 @dataclass(frozen=True)
@@ -58,9 +73,9 @@ class Reference:
             return ref
         text = os.fspath(ref)
         prefix, colon, rest = text.partition(":")
-        if not colon or prefix not in EXTENSIONS:
+        if not colon or not is_format(prefix):
             if colon and not Path(text).exists() and len(prefix) > 1 and prefix.isalpha() and not Path(prefix).exists():
-                raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(EXTENSIONS)}")
+                raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(formats())}")
             prefix, rest = "", text
         path, mark, query = rest.partition("?")
         if mark and Path(rest).exists():
@@ -86,10 +101,13 @@ def _infer(path: str) -> str:
     for name, endings in EXTENSIONS.items():
         if ending in endings:
             return name
+    known = formats()  # this imports the formats of other packages, so it comes second
+    for name, endings in known.items():
+        if ending in endings:
+            return name
     if Path(path).is_dir() and next(Path(path).rglob("*.ann"), None):
         return "brat"
     absent = "" if path == "-" or Path(path).exists() else " (no such file or directory)"
     raise ParameterError(
-        f"cannot tell the format of {path!r}{absent} from its name; "
-        f"write FORMAT:{path} with one of {', '.join(EXTENSIONS)}"
+        f"cannot tell the format of {path!r}{absent} from its name; write FORMAT:{path} with one of {', '.join(known)}"
     )

@@ -87,8 +87,6 @@ class Model(Settings):
     """Whether the mentions that it finds never overlap, so that reductions can be built on it."""
     trainers: ClassVar[tuple[str, ...]] = ("lbfgs", "adagrad", "perceptron")
     """How it can learn; the first is the default."""
-    requires: ClassVar[tuple[str, ...]] = ()
-    """The columns that it reads, besides those of the features."""
     choice: ClassVar[str | None] = None
     """What it keeps, whatever ``keep`` says, of mentions that it cannot hold together; None: as ``keep`` says."""
 
@@ -96,6 +94,11 @@ class Model(Settings):
         super().__init_subclass__(**options)
         if "name" in vars(cls) and not cls.__name__.startswith("_"):
             CLASSES[cls.name] = cls
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The columns that it reads, besides those of the features."""
+        return ()
 
     @property
     def penalised(self) -> bool:

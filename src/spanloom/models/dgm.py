@@ -6,7 +6,7 @@ one word or one arc. On average over all trees there are fewer than e·n of them
 features of segments at a cost that grows with n as that of a chain does. Holds contiguous mentions that do not overlap
 and are valid spans.
 
-Trees are read from the column ``head``; see ``spanloom.annotators.parsers`` for text without trees.
+Trees are read from the column ``head``; see ``spanloom.annotators`` for text without trees.
 """
 
 from __future__ import annotations

@@ -70,6 +70,10 @@ class Reduction(Model):
         return self.base if isinstance(self.base, Model) else _Own(self.base)  # type: ignore[arg-type]
 
     @property
+    def requires(self) -> tuple[str, ...]:
+        return self.part.requires
+
+    @property
     def penalised(self) -> bool:
         return self.part.penalised
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from spanloom._native import ChainStructure
 from spanloom.base.arrays import Cells
-from spanloom.base.errors import CorpusError, EncodingError, ModelFileError
+from spanloom.base.errors import EncodingError, ModelFileError
+from spanloom.corpus.columns import missing_column
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.models.base import Mentions
@@ -99,6 +100,6 @@ class Tagger(StructuredModel):
 def column_as_mentions(sentence: Sentence, name: str, number: int) -> Sentence:
     """Return the sentence with every token a mention of its value in a column, instead of its own mentions."""
     if name not in sentence.columns:
-        has = ", ".join(["word", *sentence.columns])
-        raise CorpusError(f"the column {name!r} is to be learned, which sentence {number} lacks; it has: {has}")
+        remedy = "Add the column to the data, or choose another one."
+        raise missing_column(name, sentence, number, f"the tagger of {name!r} learns", remedy=remedy)
     return sentence.with_mentions([Mention(tag, ((t, t + 1),)) for t, tag in enumerate(sentence.columns[name])])

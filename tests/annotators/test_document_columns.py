@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from spanloom import Document, Mention, Recognizer, Sentence
-from spanloom.annotators.documents import noun_phrases, with_document_columns
+from spanloom.annotators.document_columns import COLUMNS, DocumentColumn
+from spanloom.annotators.noun_phrases import ENDING
 from spanloom.base.errors import CorpusError
 
 
@@ -20,12 +21,16 @@ BODY = tagged("Cells/NNS need/VBP HSF/NN ,/, and/CC HSF/NN was/VBD bound/VBN by/
 
 
 def column(name, *sentences):
-    return [s.columns[name] for s in with_document_columns(sentences, [len(sentences)], [name])]
+    (document,) = DocumentColumn(name).annotate([Document(list(sentences))])
+    return [s.columns[name] for s in document.sentences]
 
 
 def test_noun_phrases_end_in_a_noun_and_begin_anew_at_a_determiner():
-    assert noun_phrases(TITLE) == [(0, 1), (2, 5), (6, 7), (9, 12)]
-    assert noun_phrases(tagged("gene/NN the/DT cell/NN is/VBZ active/JJ")) == [(0, 1), (1, 3)]
+    def phrases(sentence):
+        return ENDING.phrases(sentence.tokens, sentence.columns["pos"])
+
+    assert phrases(TITLE) == [(0, 1), (2, 5), (6, 7), (9, 12)]
+    assert phrases(tagged("gene/NN the/DT cell/NN is/VBZ active/JJ")) == [(0, 1), (1, 3)]
 
 
 def test_headword_is_the_last_of_the_phrase():
@@ -87,8 +92,19 @@ def test_columns_that_are_there_stay():
     assert column("font", BODY) == [["-"] * 10]
 
 
+def test_a_title_that_has_the_column_needs_no_parts_of_speech():
+    """What it names is not known then; the others are not marked."""
+    assert column("title", Sentence(["x"], columns={"title": ["mine"]}), tagged("x/NN")) == [["mine"], ["-"]]
+
+
+def test_only_what_goes_by_phrases_needs_parts_of_speech():
+    """By the table of columns in the module."""
+    needs = {name for name in COLUMNS if DocumentColumn(name).requires == ("pos",)}
+    assert needs == {"headword", "title", "verb"}
+
+
 def test_missing_parts_of_speech_are_named():
-    with pytest.raises(CorpusError, match="has no column 'pos'; it has: word"):
+    with pytest.raises(CorpusError, match="title needs the column 'pos', which sentence 0 lacks; it has: word"):
         column("title", Sentence(["a"]))
 
 

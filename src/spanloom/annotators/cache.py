@@ -7,10 +7,8 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from spanloom.annotators.base import Columns
 from spanloom.corpus.document import Sentence
-
-Tree = dict[str, list[str]]
-"""Columns: ``head``, ``deprel``, and others that a parser made; or those of a tagger."""
 
 
 class Cache:
@@ -29,7 +27,7 @@ class Cache:
     def __init__(self, folder: Path, identity: str, reads: Sequence[str]) -> None:
         self._reads = reads
         self._path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:24]}.jsonl"
-        self._trees: dict[str, Tree] = {}
+        self._trees: dict[str, Columns] = {}
         if self._path.exists():
             with open(self._path, encoding="utf-8") as lines:
                 for line in lines:
@@ -42,11 +40,11 @@ class Cache:
         except (ValueError, KeyError, TypeError):
             return  # a line that was cut off, when a run was stopped
 
-    def find(self, sentence: Sentence) -> Tree | None:
+    def find(self, sentence: Sentence) -> Columns | None:
         """Return the tree of a sentence, or None."""
         return self._trees.get(self._key(sentence))
 
-    def add(self, pairs: Sequence[tuple[Sentence, Tree]]) -> None:
+    def add(self, pairs: Sequence[tuple[Sentence, Columns]]) -> None:
         """Keep trees."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with open(self._path, "a", encoding="utf-8") as out:
@@ -61,8 +59,8 @@ class Cache:
 
 
 def remembered(
-    sentences: Sequence[Sentence], make: Callable[[Sequence[Sentence]], Sequence[Tree]], store: Cache | None
-) -> list[Tree]:
+    sentences: Sequence[Sentence], make: Callable[[Sequence[Sentence]], Sequence[Columns]], store: Cache | None
+) -> list[Columns]:
     """Return what ``make`` makes of each sentence, where the cache has it from there; the rest is kept in it."""
     if store is None:
         return list(make(sentences)) if sentences else []

@@ -10,8 +10,8 @@ verb           for tokens of noun phrases: the nearest verb of the sentence, its
 font           italic, subscript and so on, where the source says so
 =============  =========================================================================================================
 
-What does not apply is ``-``. Noun phrases are runs of determiners, adjectives, numbers, participles and nouns that end
-in a noun; headword, title and verb need a column ``pos`` with tags of the Penn Treebank.
+What does not apply is ``-``. Noun phrases are those of ``noun_phrases.ENDING``; headword, title and verb need a column
+``pos`` with tags of the Penn Treebank.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from spanloom.base.errors import CorpusError
-from spanloom.corpus import Sentence
+from spanloom.annotators.base import Annotator, with_missing
+from spanloom.annotators.noun_phrases import ENDING
+from spanloom.corpus import Document, Sentence
 from spanloom.corpus.abbreviations import find_abbreviations
-from spanloom.corpus.blocks import documents
 from spanloom.corpus.mention import Part
 
 NONE = "-"
@@ -32,6 +32,7 @@ FREQUENT = 10
 """So many words of a document count as its frequent ones."""
 
 COLUMNS = ("character", "headword", "abbreviation", "title", "wordcounter", "verb", "font")
+_BY_PHRASE = frozenset({"headword", "title", "verb"})
 
 CHARACTER = {
     "letters-number": re.compile(r"[A-Za-z]{1,6}-?\d+[A-Za-z]?"),  # IL-2, p53, CD4
@@ -53,78 +54,49 @@ would
 _STOP = frozenset(_STOP_WORDS.split())
 
 
-def with_document_columns(sentences: Sequence[Sentence], sizes: Sequence[int], names: Sequence[str]) -> list[Sentence]:
-    """Return the sentences with those of the columns ``names`` that are made here and that they lack.
+class DocumentColumn(Annotator):
+    """Makes one of ``COLUMNS``, where features read it.
 
     Parameters
     ----------
-    sentences
-        Of all documents, one after the other.
-    sizes
-        How many sentences each document has.
-    names
-        Columns that are asked for; those that are not in ``COLUMNS`` are left alone.
+    name
+        Of the column.
 
     Examples
     --------
     >>> title = Sentence("The p53 gene".split(), columns={"pos": ["DT", "NN", "NN"]})
     >>> other = Sentence("Loss of p53".split(), columns={"pos": ["NN", "IN", "NN"]})
-    >>> with_document_columns([title, other], [2], ["title", "headword"])[1].columns["title"]
+    >>> (done,) = DocumentColumn("title").annotate([Document([title, other])])
+    >>> done.sentences[1].columns["title"]
     ['-', '-', 'yes']
     """
-    asked = [name for name in COLUMNS if name in names]
-    if not asked:
-        return list(sentences)
-    done: list[Sentence] = []
-    for place in documents(len(sentences), sizes):
-        document = sentences[place.start : place.stop]
-        lacking = [name for name in asked if any(name not in s.columns for s in document)]
-        made = {name: _MAKERS[name](document) for name in lacking}
-        for i, sentence in enumerate(document):
-            missing = {name: made[name][i] for name in lacking if name not in sentence.columns}
-            done.append(sentence.with_columns(missing) if missing else sentence)
-    return done
 
+    def __init__(self, name: str) -> None:
+        self.provides = (name,)
+        self.requires = ("pos",) if name in _BY_PHRASE else ()
+        self._make = _MAKERS[name]
 
-def noun_phrases(sentence: Sentence) -> list[Part]:
-    """Return the noun phrases of a sentence, by its column ``pos``.
+    def annotate(self, documents: Sequence[Document]) -> list[Document]:
+        self.check_required(sentence for document in documents for sentence in document.sentences)
+        return [self._completed(doc) if any(map(self.is_lacking, doc)) else doc for doc in documents]
 
-    Examples
-    --------
-    >>> noun_phrases(Sentence("it binds the active gene".split(), columns={"pos": ["PRP", "VBZ", "DT", "JJ", "NN"]}))
-    [(2, 5)]
-    """
-    kinds = "".join(_kind(tag) for tag in _pos(sentence))
-    return [match.span() for match in _PHRASE.finditer(kinds)]
-
-
-_PHRASE = re.compile("D?[MN]*N")
-
-
-@functools.lru_cache(maxsize=1024)
-def _kind(tag: str) -> str:
-    """D: determiner; N: noun; M: what else may stand in a noun phrase; V: verb; x: the rest."""
-    if tag in ("DT", "PRP$", "PDT"):
-        return "D"
-    if tag.startswith("NN"):
-        return "N"
-    if tag.startswith("JJ") or tag in ("CD", "VBG", "VBN", "HYPH"):
-        return "M"
-    return "V" if tag.startswith("VB") else "x"
-
-
-def _pos(sentence: Sentence) -> list[str]:
-    if "pos" not in sentence.columns:
-        has = ", ".join(["word", *sentence.columns])
-        raise CorpusError(
-            f"the columns headword, title and verb need parts of speech, and the sentence {sentence.text[:60]!r} has "
-            f"no column 'pos'; it has: {has}. Give annotators=[…] that make it, or choose other features"
-        )
-    return sentence.columns["pos"]
+    def _completed(self, document: Document) -> Document:
+        name = self.provides[0]
+        made = zip(document.sentences, self._make(document.sentences), strict=True)
+        return document.with_sentences([with_missing(sentence, {name: values}) for sentence, values in made])
 
 
 Made = list[list[str]]
 """A column of a document: for each sentence, a value for each token."""
+
+
+def _phrases(sentence: Sentence) -> list[Part]:
+    """Return the noun phrases; none where there is no ``pos``, as in sentences that have the column from the data."""
+    return ENDING.phrases(sentence.tokens, _tags(sentence))
+
+
+def _tags(sentence: Sentence) -> list[str]:
+    return sentence.columns.get("pos", ["_"] * len(sentence))
 
 
 def _character(document: Sequence[Sentence]) -> Made:
@@ -139,7 +111,7 @@ def _matches(token: str) -> str:
 def _headword(document: Sequence[Sentence]) -> Made:
     made = [[NONE] * len(sentence) for sentence in document]
     for sentence, values in zip(document, made, strict=True):
-        for start, end in noun_phrases(sentence):
+        for start, end in _phrases(sentence):
             values[start:end] = [sentence.tokens[end - 1].lower()] * (end - start)
     return made
 
@@ -165,7 +137,7 @@ def _places(tokens: list[str], form: tuple[str, ...]) -> Iterator[int]:
 
 def _title(document: Sequence[Sentence]) -> Made:
     title = document[0]
-    named = {title.tokens[t].lower() for start, end in noun_phrases(title) for t in range(start, end)} - _STOP
+    named = {title.tokens[t].lower() for start, end in _phrases(title) for t in range(start, end)} - _STOP
     return _members(document, named)
 
 
@@ -184,8 +156,8 @@ def _members(document: Sequence[Sentence], words: set[str]) -> Made:
 def _verb(document: Sequence[Sentence]) -> Made:
     made = [[NONE] * len(sentence) for sentence in document]
     for sentence, values in zip(document, made, strict=True):
-        inside = [t for start, end in noun_phrases(sentence) for t in range(start, end)]
-        verbs = [t for t, tag in enumerate(_pos(sentence)) if _kind(tag) == "V"]
+        inside = [t for start, end in _phrases(sentence) for t in range(start, end)]
+        verbs = [t for t, tag in enumerate(_tags(sentence)) if ENDING.letter(tag) == "V"]
         lemmas = sentence.columns.get("lemma", sentence.tokens)
         for t in inside if verbs else ():
             values[t] = lemmas[min((abs(verb - t), verb) for verb in verbs)[1]].lower()

@@ -1,23 +1,19 @@
-"""UDPipe 1 (Straka & Straková 2017) through ``ufal.udpipe``: trainable on a CoNLL-U corpus, small, on the CPU."""
+"""Training of UDPipe models: taggers, lemmatisers and parsers from a CoNLL-U corpus, small, on the CPU."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-import tempfile
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-from spanloom.annotators.parsers.base import Parser
-from spanloom.annotators.parsers.cache import Tree
+from spanloom.annotators.udpipe import UDPipe, fill, load_udpipe
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.files import whole_file
 from spanloom.base.parameters import check_count
-from spanloom.corpus.document import Sentence
+from spanloom.corpus import Sentence
+from spanloom.corpus.columns import missing_column
 from spanloom.corpus.trees import cycle_in, heads_of
 
 Options = Mapping[str, int | float | str]
@@ -39,76 +35,6 @@ PARSER_OPTIONS: Options = {
 }
 
 
-def load_udpipe() -> Any:
-    """Import the library, or say how to get it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its SWIG types warn at import
-            import ufal.udpipe
-    except ImportError:
-        raise ParameterError(
-            "UDPipe is not installed; `pip install spanloom[udpipe]` brings it, or choose another parser"
-        ) from None
-    return ufal.udpipe
-
-
-def read_udpipe(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a model file."""
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ParameterError(f"{path}: the UDPipe model cannot be read: {error.strerror}") from None
-
-
-def open_udpipe(content: bytes, name: str | os.PathLike[str] = "") -> Any:
-    """Return the model that a file holds; ``name`` is for errors."""
-    with tempfile.NamedTemporaryFile() as file:  # the library reads models from files only
-        file.write(content)
-        file.flush()
-        model = load_udpipe().Model.load(file.name)
-    if model is None:
-        raise ParameterError(f"{name}: this is not a UDPipe model" if name else "this is not a UDPipe model")
-    return model
-
-
-class UDPipeParser(Parser):
-    """A UDPipe model file, from ``train_udpipe`` or elsewhere.
-
-    Reads the columns ``upos`` and ``pos`` if sentences have them; otherwise the model must have a tagger, and the
-    columns are made.
-    """
-
-    reads = ("upos", "pos")
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._library = load_udpipe()
-        content = read_udpipe(path)
-        self._model = open_udpipe(content, path)
-        self.identity = f"udpipe:{hashlib.sha256(content).hexdigest()}"
-
-    def parse(self, sentences: Sequence[Sentence]) -> list[Tree]:
-        error = self._library.ProcessingError()
-        return [self._parse(sentence, number, error) for number, sentence in enumerate(sentences)]
-
-    def _parse(self, sentence: Sentence, number: int, error: Any) -> Tree:
-        tagged = "upos" in sentence.columns or "pos" in sentence.columns
-        words = _fill(self._library.Sentence(), sentence)
-        default = self._library.Model.DEFAULT
-        if not tagged and not self._model.tag(words, default, error):
-            raise CorpusError(
-                f"sentence {number} has no column 'pos', and the parser cannot tag: {error.message} Give sentences "
-                "with parts of speech, or train the parser with a tagger."
-            )
-        if not self._model.parse(words, default, error):
-            raise CorpusError(f"sentence {number} cannot be parsed: {error.message}")
-        found = list(words.words)[1:]
-        tree = {"head": [str(w.head) for w in found], "deprel": [w.deprel for w in found]}
-        if not tagged:
-            tree["upos"] = [w.upostag for w in found]
-            tree["pos"] = [w.xpostag or w.upostag for w in found]
-        return tree
-
-
 def train_udpipe(
     sentences: Iterable[Sentence],
     path: str | os.PathLike[str],
@@ -116,7 +42,7 @@ def train_udpipe(
     heldout: Sequence[Sentence] = (),
     tagger: bool = False,
     **options: int | float | str,
-) -> UDPipeParser:
+) -> UDPipe:
     """Learn a parser from sentences with trees, write it to a file, and return it.
 
     Parameters
@@ -136,7 +62,7 @@ def train_udpipe(
     check_count("iterations", parsing["iterations"])
     tagging = {"iterations": parsing["iterations"]} if tagger else None
     _train(list(sentences), path, heldout, tagging, parsing)
-    return UDPipeParser(path)
+    return UDPipe(path)
 
 
 def train_udpipe_tagger(sentences: Iterable[Sentence], path: str | os.PathLike[str], *, iterations: int = 10) -> None:
@@ -197,34 +123,21 @@ def _example(library: Any, sentence: Sentence, number: int, tagged: bool, parsed
     """Return a sentence with what is to be learned from it."""
     columns = sentence.columns
     if tagged and "upos" not in columns and "pos" not in columns:
-        has = ", ".join(["word", *columns])
-        raise CorpusError(
-            f"sentence {number} has neither a column 'pos' nor 'upos', so that no tagger can be learned; it has: {has}"
-        )
-    words = _with_tree(library, sentence, number) if parsed else _fill(library.Sentence(), sentence)
+        raise missing_column("pos", sentence, number, "a tagger learns", remedy="Add 'pos' or 'upos' to the data.")
+    words = _with_tree(library, sentence, number) if parsed else fill(library.Sentence(), sentence)
     for i, lemma in enumerate(columns.get("lemma", ()) if tagged else (), 1):
         words.words[i].lemma = lemma
-    return words
-
-
-def _fill(words: Any, sentence: Sentence) -> Any:
-    upos = sentence.columns.get("upos") or sentence.columns.get("pos")
-    xpos = sentence.columns.get("pos") or sentence.columns.get("upos")
-    for i, token in enumerate(sentence.tokens):
-        word = words.addWord(token)
-        if upos is not None and xpos is not None:
-            word.upostag, word.xpostag = upos[i], xpos[i]
     return words
 
 
 def _with_tree(library: Any, sentence: Sentence, number: int) -> Any:
     heads = heads_of(sentence, number).tolist()
     if "deprel" not in sentence.columns:
-        raise CorpusError(f"sentence {number} has no column 'deprel'; a parser learns from labelled trees")
+        raise missing_column("deprel", sentence, number, "a parser learns from labelled trees and reads")
     cycle = cycle_in(heads)
     if cycle:
         raise CorpusError(f"sentence {number} has no tree: the heads of the tokens {cycle} (from 1) lead in a circle")
-    words = _fill(library.Sentence(), sentence)
+    words = fill(library.Sentence(), sentence)
     for i, (head, label) in enumerate(zip(heads, sentence.columns["deprel"], strict=True), 1):
         words.setHead(i, head, label)
     return words

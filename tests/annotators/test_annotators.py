@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 
 from spanloom import Recognizer
-from spanloom.annotators import Annotator, ModelColumns, SpacyColumns, UDPipeColumns, annotator, train_udpipe_tagger
+from spanloom.annotators import (
+    Annotator,
+    ModelColumns,
+    Spacy,
+    UDPipe,
+    annotator,
+    parser,
+    train_udpipe,
+    train_udpipe_tagger,
+)
 from spanloom.annotators.base import KINDS
-from spanloom.annotators.parsers import train_udpipe
 from spanloom.base.errors import CorpusError, ModelFileError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
 
@@ -32,6 +40,11 @@ def corpus() -> list[Sentence]:
                 lemmas = [determiner, noun, verb.rstrip("s"), "."]
                 made.append(Sentence(words, [Mention("x", ((1, 2),))], {"pos": tags, "upos": tags, "lemma": lemmas}))
     return made
+
+
+def annotated(made: Annotator, *sentences: Sentence) -> list[Sentence]:
+    """What an annotator makes of sentences, each a document of its own."""
+    return [s for doc in made.annotate([Document([s]) for s in sentences]) for s in doc.sentences]
 
 
 def bare(sentences: list[Sentence]) -> list[Sentence]:
@@ -74,7 +87,7 @@ def test_observed_pairs_are_enough_here() -> None:
 
 def test_bad_targets_are_errors() -> None:
     with pytest.raises(
-        CorpusError, match=r"column 'chunk' is to be learned, which sentence 0 lacks; it has: word, pos"
+        CorpusError, match=r"target='chunk' learns the column 'chunk', which sentence 0 lacks; it has: word, pos"
     ):
         Recognizer(target="chunk").fit(corpus())
     with pytest.raises(ParameterError, match="must be one of"):
@@ -97,10 +110,13 @@ def test_columns_are_made_for_training_and_tagging_and_kept_in_the_file(tagger: 
 
 def test_what_the_data_have_is_not_made_again(tagger: Recognizer) -> None:
     sentence = Sentence(["the", "gene"], columns={"pos": ["X", "Y"]})
-    assert ModelColumns(tagger).annotate([sentence, Sentence(["the"])])[0] is sentence
-    assert ModelColumns(tagger).annotate([sentence, Sentence(["the"])])[1].columns == {"pos": ["DT"]}
+    first, second = annotated(ModelColumns(tagger), sentence, Sentence(["the"]))
+    assert first is sentence
+    assert second.columns == {"pos": ["DT"]}
+    (doc,) = ModelColumns(tagger).annotate([Document([sentence, Sentence(["the"])])])
+    assert [s.columns["pos"] for s in doc.sentences] == [["X", "Y"], ["DT"]]
     some = Sentence(["the", "gene"], columns={"chunk": ["B-NP", "I-NP"], "chunk-last": ["mine", "mine"]})
-    made = annotator("chunks").annotate([some])[0].columns  # one of its two columns is there
+    made = annotated(annotator("chunks"), some)[0].columns  # one of its two columns is there
     assert made["chunk-last"] == ["mine", "mine"]
     assert made["chunk-the"] == ["no", "yes"]
 
@@ -111,6 +127,12 @@ def test_a_recogniser_of_mentions_makes_no_column() -> None:
         ModelColumns(ner)
     with pytest.raises(ParameterError, match="an annotator is"):
         annotator(3)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"pass open_model=Recognizer\.load"):
+        annotator("pos.loom")
+    with pytest.raises(ParameterError, match=r"there is no annotator 'stanza' .* are udpipe, spacy, lexicon"):
+        annotator("stanza:en")
+    with pytest.raises(ParameterError, match=r"ModelColumns takes a recogniser, got 'pos.loom'"):
+        ModelColumns("pos.loom")  # type: ignore[arg-type]
 
 
 class Length(Annotator):
@@ -164,7 +186,7 @@ def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:
     pytest.importorskip("ufal.udpipe")
     train_udpipe_tagger(corpus(), tmp_path / "en.udpipe", iterations=3)
     made = annotator(f"udpipe:{tmp_path / 'en.udpipe'}")
-    assert isinstance(made, UDPipeColumns)
+    assert isinstance(made, UDPipe)
     assert made.provides == ("pos", "upos", "lemma")
     columns = made.columns([Sentence(["the", "gene", "binds", "."])])[0]
     assert columns["pos"] == ["DT", "NN", "VBZ", "."]
@@ -172,7 +194,9 @@ def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:
     ner = Recognizer(features=["pos[-1..1]", "lemma"], annotators=[made], max_iter=5).fit(bare(corpus()))
     ner.save(tmp_path / "ner.loom")
     assert Recognizer.load(tmp_path / "ner.loom").predict("a mouse grows.").mentions
-    with pytest.raises(CorpusError, match=r"sentence 0 has neither a column 'pos' nor 'upos'.* it has: word"):
+    with pytest.raises(
+        CorpusError, match=r"learns the column 'pos', which sentence 0 lacks; it has: word\. Add 'pos' or 'upos'"
+    ):
         train_udpipe_tagger(bare(corpus()), tmp_path / "no")
 
 
@@ -182,22 +206,29 @@ def test_udpipe_makes_no_lemmas_that_it_has_not_learned(tmp_path: Path) -> None:
     for lemmas in ({}, {"lemma": ["_"] * 4}):
         train = [Sentence(s.tokens, [], {"pos": s.columns["pos"], **lemmas}) for s in corpus()]
         train_udpipe_tagger(train, tmp_path / "pos.udpipe", iterations=1)
-        made = UDPipeColumns(tmp_path / "pos.udpipe")
+        made = UDPipe(tmp_path / "pos.udpipe")
         assert made.provides == ("pos", "upos")
         assert set(made.columns(bare(corpus()))[0]) == {"pos", "upos"}
     with pytest.raises(CorpusError, match="reads the column 'lemma', which sentence 0 lacks"):
         Recognizer(features=["lemma"], annotators=[made], max_iter=2).fit(bare(corpus()))
 
 
-def test_a_udpipe_model_without_a_tagger_is_no_annotator(tmp_path: Path) -> None:
+def test_a_udpipe_model_makes_what_it_has_learned(tmp_path: Path) -> None:
+    """A parser alone makes trees and no tags, a tagger alone no trees."""
     pytest.importorskip("ufal.udpipe")
     tree = {"head": ["2", "3", "0", "3"], "deprel": ["det", "nsubj", "root", "punct"]}
     trees = [s.with_columns(tree) for s in corpus()]
     train_udpipe(trees, tmp_path / "p.udpipe", iterations=1, hidden_layer=10)
-    with pytest.raises(ParameterError, match=r"p\.udpipe: this UDPipe model has no tagger"):
-        annotator(f"udpipe:{tmp_path / 'p.udpipe'}")
+    alone = UDPipe(tmp_path / "p.udpipe")
+    assert (alone.provides, alone.parses) == ((), True)
     train_udpipe(trees, tmp_path / "p.udpipe", tagger=True, iterations=1, hidden_layer=10)
-    assert UDPipeColumns(tmp_path / "p.udpipe").provides == ("pos", "upos", "lemma")
+    both = UDPipe(tmp_path / "p.udpipe")
+    assert (both.provides, both.parses) == (("pos", "upos", "lemma"), True)
+    train_udpipe_tagger(corpus(), tmp_path / "t.udpipe", iterations=1)
+    tagger = UDPipe(tmp_path / "t.udpipe")
+    assert (tagger.provides, tagger.parses) == (("pos", "upos", "lemma"), False)
+    with pytest.raises(ParameterError, match="the annotator 'udpipe' makes no trees"):
+        parser(tagger)
 
 
 def test_what_udpipe_made_is_kept_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,20 +249,22 @@ def test_what_udpipe_made_is_kept_by_content(tmp_path: Path, monkeypatch: pytest
 def test_spacy_pipelines_are_loaded_by_name(tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy")
     spacy.blank("en").to_disk(tmp_path / "blank")
-    made = SpacyColumns(str(tmp_path / "blank"))
+    made = Spacy(str(tmp_path / "blank"))
     assert made.columns([Sentence(["the", "gene"])])[0]["pos"] == ["_", "_"]
     with pytest.raises(ParameterError, match="cannot be loaded"):
-        SpacyColumns("no-such-pipeline")
+        Spacy("no-such-pipeline")
 
 
 def test_chunks_give_their_last_word_and_the() -> None:
     words = ["the", "human", "p53", "gene", "binds", "DNA"]
     sentence = Sentence(words, columns={"chunk": ["B-NP", "I-NP", "I-NP", "I-NP", "B-VP", "B-NP"]})
-    made = annotator("chunks").annotate([sentence])[0].columns
+    made = annotated(annotator("chunks"), sentence)[0].columns
     assert made["chunk-last"] == ["gene"] * 4 + ["binds", "dna"]
     assert made["chunk-the"] == ["no", "yes", "yes", "yes", "no", "no"]
-    with pytest.raises(CorpusError, match="need a column 'chunk', which sentence 0 lacks"):
-        annotator("chunks").annotate([Sentence(words)])
+    with pytest.raises(
+        CorpusError, match=r"need the column 'chunk', which sentence 0 lacks; .* --annotate chunk\.loom"
+    ):
+        annotated(annotator("chunks"), Sentence(words))
 
 
 @pytest.mark.parametrize("name", ["cho-bio", "cho-conll", "nersuite"])
@@ -250,7 +283,7 @@ def test_phrases_are_made_where_features_ask_for_them() -> None:
     assert "phrase-head[0]=gene & phrase[0]=E" in ner.extractor_.names()
     given = [Sentence(s.tokens, s.mentions, {"phrase": ["x", "y", "x", "x"]}) for s in corpus()]
     assert Recognizer(features=["phrase"], max_iter=5).fit(given).extractor_.names() == ["phrase[0]=x", "phrase[0]=y"]
-    with pytest.raises(CorpusError, match="phrase-head need a column 'pos', which sentence 0 lacks"):
+    with pytest.raises(CorpusError, match="phrase-head need the column 'pos', which sentence 0 lacks"):
         Recognizer(features=["phrase-head"]).fit(bare(corpus()))
 
 

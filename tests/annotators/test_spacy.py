@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom.annotators.parsers import attachment, make_parser, with_trees
+from spanloom.annotators import Spacy, attachment, parser, with_trees
 from spanloom.base.errors import ParameterError
 
 spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
@@ -35,15 +35,15 @@ def pipeline(tmp_path_factory):
 
 def test_its_trees_are_heads_from_one_with_a_root_of_zero(pipeline):
     """Tokens stay as they are, also those that spaCy's own tokenizer would split."""
-    parser = make_parser(f"spacy:{pipeline}")
+    made = Spacy(str(pipeline))
     gold = [Sentence(words, columns={"head": HEADS, "deprel": ["det", "nsubj", "ROOT"]}) for words in WORDS]
-    parsed = with_trees([Sentence(words) for words in WORDS], parser)
+    parsed = with_trees([Sentence(words) for words in WORDS], made)
     score = attachment(gold, parsed)
     assert (score.uas, score.las) == (1.0, 1.0)
-    (odd,) = with_trees([Sentence(["don't", "U.S.-based", "works"])], parser)
+    (odd,) = with_trees([Sentence(["don't", "U.S.-based", "works"])], made)
     assert odd.tokens == ["don't", "U.S.-based", "works"]
     assert len(odd.columns["head"]) == 3
-    assert parser.identity.startswith("spacy:en_")
+    assert made.identity == Spacy(str(pipeline)).identity
 
 
 def test_a_recogniser_parses_with_it(pipeline):
@@ -53,10 +53,18 @@ def test_a_recogniser_parses_with_it(pipeline):
     assert ner.predict(Sentence(WORDS[0])).mentions == [Mention("X", ((0, 2),))]
 
 
+def test_one_reference_makes_tags_and_trees(pipeline):
+    """As an annotator, for a model that reads trees."""
+    train = [Sentence(words, [Mention("X", ((0, 2),))]) for words in WORDS]
+    features = ["first(word)", "last(word)", "size"]
+    ner = Recognizer("dgm", features=features, annotators=[f"spacy:{pipeline}"]).fit(train)
+    assert ner.predict(Sentence(WORDS[0])).mentions == [Mention("X", ((0, 2),))]
+
+
 def test_what_is_wrong_is_said(tmp_path):
     """A pipeline that is not there, and one that cannot parse."""
-    with pytest.raises(ParameterError, match="spaCy has no pipeline"):
-        make_parser(f"spacy:{tmp_path / 'absent'}")
+    with pytest.raises(ParameterError, match="cannot be loaded"):
+        parser(f"spacy:{tmp_path / 'absent'}")
     spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(ParameterError, match="has no parser"):
-        make_parser(f"spacy:{tmp_path / 'blank'}")
+    with pytest.raises(ParameterError, match="the annotator 'spacy' makes no trees"):
+        parser(f"spacy:{tmp_path / 'blank'}")
