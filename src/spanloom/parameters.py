@@ -100,10 +100,10 @@ class Parameters:
 
     def _trainer(self, model: Any) -> Trainer:
         """The trainer that the settings mean, as far as that is known before the data are."""
-        if self.trainer not in ("auto", Auto()):
-            made: Trainer = _settings("trainer", self.trainer)
-            return made
-        return LBFGS() if model == AUTO else named(model).trainer("auto")
+        given: Trainer = _settings("trainer", self.trainer)
+        if not isinstance(given, Auto):
+            return given
+        return LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
@@ -116,6 +116,11 @@ class Parameters:
         return f"Recognizer({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
 
     # What they mean
+
+    @property
+    def makes(self) -> str | None:
+        """The column that it makes, for a tagger; None if it finds mentions."""
+        return None if self.model == AUTO else named(self.model).makes
 
     def check(self, with_dev: bool) -> None:
         """Raise ``ParameterError`` for values that are not allowed, before any work."""

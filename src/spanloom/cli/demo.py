@@ -67,7 +67,7 @@ def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
     )
     if t["lost"]:
         console.print(
-            f"   [yellow]{t['lost']} mentions that it cannot hold (discontinuous ones) were left out of training[/yellow]"
+            f"   [yellow]{t['lost']} discontinuous mentions, which it cannot hold, were left out of training[/yellow]"
         )
     report = ner.score(test)
     console.print(

@@ -1,9 +1,9 @@
 """Rescoring: discontinuous candidates judged together with the other candidates of their sentence.
 
 A discontinuous mention seldom stands alone: in "T and B lymphocytes" the candidates "T … lymphocytes" and
-"B lymphocytes" speak for each other, "T and B lymphocytes" speaks against the first, and so do or do not the words between. A model
-that scores every mention by itself cannot see this. ``Rescoring`` scores every discontinuous candidate again, together
-with the others of its sentence and with the text around its first gap:
+"B lymphocytes" speak for each other, "T and B lymphocytes" speaks against the first, and so do or do not the words
+between. A model that scores every mention by itself cannot see this. ``Rescoring`` scores every discontinuous candidate
+again, together with the others of its sentence and with the text around its first gap:
 
 ============  =======================================================================================================
 score         its own score

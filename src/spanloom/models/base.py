@@ -96,6 +96,11 @@ class Model(Settings):
             CLASSES[cls.name] = cls
 
     @property
+    def makes(self) -> str | None:
+        """The column that it makes; None if it finds mentions."""
+        return None
+
+    @property
     def requires(self) -> tuple[str, ...]:
         """The columns that it reads, besides those of the features."""
         return ()

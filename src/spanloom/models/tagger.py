@@ -73,6 +73,10 @@ class Tagger(StructuredModel):
     name = "tagger"
     holds = "one label for every token"
 
+    @property
+    def makes(self) -> str:
+        return self.column
+
     def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
         counts = Counter(mention.label for mentions in gold for mention in mentions)
         return [TagComponent(sorted(counts, key=lambda tag: (-counts[tag], tag)))]
