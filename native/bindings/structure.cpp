@@ -1,4 +1,4 @@
-#include "spanloom/structure.hpp"
+#include "spanloom/inference/structure.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -9,13 +9,13 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "spanloom/chain.hpp"
-#include "spanloom/choice.hpp"
-#include "spanloom/decoder.hpp"
-#include "spanloom/edge.hpp"
-#include "spanloom/hypergraph.hpp"
-#include "spanloom/segments.hpp"
-#include "spanloom/spans.hpp"
+#include "spanloom/inference/chain.hpp"
+#include "spanloom/inference/choice.hpp"
+#include "spanloom/inference/decoder.hpp"
+#include "spanloom/inference/edge.hpp"
+#include "spanloom/inference/hypergraph.hpp"
+#include "spanloom/inference/segments.hpp"
+#include "spanloom/inference/spans.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -139,13 +139,13 @@ void bind_structure(nb::module_& m) {
              const std::vector<std::shared_ptr<Structure>>& structures) {
             std::vector<const Structure*> own;
             for (const auto& structure : structures) own.push_back(structure.get());
-            std::vector<Gold> found;
+            std::vector<Structures> found;
             {
               const nb::gil_scoped_release release;
               found = self.best(rows, threads, own);
             }
             std::vector<std::pair<Array<std::int64_t>, Array<std::int32_t>>> out;
-            for (Gold& one : found) out.emplace_back(give(std::move(one.ptr)), give(std::move(one.cells)));
+            for (Structures& one : found) out.emplace_back(give(std::move(one.ptr)), give(std::move(one.cells)));
             return out;
           },
           "rows"_a, "threads"_a = 0, "structures"_a = std::vector<std::shared_ptr<Structure>>{},
