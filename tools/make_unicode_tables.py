@@ -1,4 +1,4 @@
-"""Write native/src/text/unicode_tables.inc: the class and the lower case of every code point, from Python's unicodedata.
+"""Write native/src/text/unicode_tables.inc: class and lower case of every code point, from Python's unicodedata.
 
     python tools/make_unicode_tables.py            # write the file
     python tools/make_unicode_tables.py --check    # fail if the file differs from what would be written
