@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "reachable.hpp"
 #include "spanloom/inference/semirings.hpp"
 
 namespace spanloom {
@@ -13,48 +14,6 @@ namespace {
 // A scaled forward or backward value below this, where the graph says that it is positive, sends the sentence to the
 // general engine: what was lost by underflow could have mattered further on.
 constexpr double kTooSmall = 1e-200;
-
-// The labels that can stand at step 0, 1, 2 … from one end of the sentence: thresholds for the check above.
-class Reachable {
- public:
-  Reachable(std::size_t labels, std::size_t stride, const std::vector<std::uint8_t>& first,
-            const std::vector<std::uint8_t>& step)
-      : labels_(labels), stride_(stride), step_(step) {
-    rows_.push_back(first);
-    thresholds_.push_back(threshold(first));
-  }
-
-  // thresholds for step t: kTooSmall where a label can stand, -1 where it cannot.
-  const std::vector<double>& at(std::size_t t) {
-    while (t >= rows_.size() && !settled_) {
-      std::vector<std::uint8_t> next(labels_, 0);
-      for (std::size_t x = 0; x < labels_; ++x) {
-        if (!rows_.back()[x]) continue;
-        for (std::size_t y = 0; y < labels_; ++y) next[y] |= step_[x * labels_ + y];
-      }
-      settled_ = next == rows_.back();
-      if (!settled_) {
-        thresholds_.push_back(threshold(next));
-        rows_.push_back(std::move(next));
-      }
-    }
-    return thresholds_[std::min(t, thresholds_.size() - 1)];
-  }
-
- private:
-  std::vector<double> threshold(const std::vector<std::uint8_t>& row) const {
-    std::vector<double> limits(stride_, -1.0);
-    for (std::size_t y = 0; y < labels_; ++y) limits[y] = row[y] ? kTooSmall : -1.0;
-    return limits;
-  }
-
-  std::size_t labels_;
-  std::size_t stride_;
-  std::vector<std::uint8_t> step_;
-  std::vector<std::vector<std::uint8_t>> rows_;
-  std::vector<std::vector<double>> thresholds_;
-  bool settled_ = false;
-};
 
 class ChainSolver final : public Solver {
  public:
@@ -70,8 +29,8 @@ class ChainSolver final : public Solver {
         extra_global_(labels_ * labels_, 0.0),
         start_(stride_, 0.0),
         end_(stride_, 0.0),
-        forward_(labels_, stride_, mask(&ChainStructure::may_start), allowed(false)),
-        backward_(labels_, stride_, mask(&ChainStructure::may_end), allowed(true)) {
+        forward_(labels_, stride_, kTooSmall, labels(&ChainStructure::may_start), pairs(false)),
+        backward_(labels_, stride_, kTooSmall, labels(&ChainStructure::may_end), pairs(true)) {
     double top = 0;
     for (const double g : global_) top = std::max(top, g);
     shift_ = top;  // potentials are exp(transition - shift_), so that none overflows
@@ -79,7 +38,7 @@ class ChainSolver final : public Solver {
       start_[x] = structure.may_start(x) ? 1.0 : 0.0;
       end_[x] = structure.may_end(x) ? 1.0 : 0.0;
       for (std::size_t y = 0; y < labels_; ++y) {
-        if (!structure.allowed(x, y)) continue;
+        if (!possible(x, y)) continue;
         const double score = global_[x * labels_ + y];
         transition_[x * stride_ + y] = score;
         potential_[x * stride_ + y] = reversed_[y * stride_ + x] = std::exp(score - shift_);
@@ -89,19 +48,22 @@ class ChainSolver final : public Solver {
       for (std::size_t y = 0; y < labels_; ++y) {
         const double p = potential_[x * stride_ + y];
         // A potential that underflows although its transition is possible: the general engine must do the work.
-        if (structure.allowed(x, y) && global_[x * labels_ + y] != kMinusInfinity && p < kTooSmall) extreme_ = true;
-        if (structure.allowed(x, y) && global_[x * labels_ + y] == kMinusInfinity) extreme_ = true;
+        if (possible(x, y) && p < kTooSmall) extreme_ = true;
       }
     }
   }
 
-  double expectations(Unit unit, const double* scores, double* expected) override {
+  double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
     const std::size_t sites = unit.sites;
     if (sites == 0) return 0.0;
+    scores = masked_(scores, mask, sites, labels_, stride_);
     double log_z = 0;
-    if (extreme_ || !forward(sites, scores, log_z) || !backward(sites, expected)) {
-      return by_engine(unit, scores, expected);
+    if (extreme_ || !forward(sites, scores, log_z)) return by_engine(unit, scores, expected);
+    if (log_z == kMinusInfinity) {
+      std::fill_n(expected, sites * stride_, 0.0);
+      return log_z;
     }
+    if (!backward(sites, expected)) return by_engine(unit, scores, expected);
     // Only now is the sentence known to be sound: its pair counts may join the others.
     if (sites > 1) {
       kernels::add_outers(alpha_.data(), &right_[stride_], sites - 1, labels_, stride_, pairs_.data());
@@ -119,10 +81,12 @@ class ChainSolver final : public Solver {
     std::fill(extra_global_.begin(), extra_global_.end(), 0.0);
   }
 
-  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
+  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global,
+              const std::uint8_t* mask) override {
     const std::size_t sites = unit.sites;
     cells.clear();
     if (sites == 0) return 0.0;
+    scores = masked_(scores, mask, sites, labels_, stride_);
     best_.resize(2 * stride_);
     back_.resize(sites * stride_);
     double* now = best_.data();
@@ -156,61 +120,98 @@ class ChainSolver final : public Solver {
   }
 
  private:
-  std::vector<std::uint8_t> mask(bool (ChainStructure::*test)(std::size_t) const) const {
+  // Whether a pair of neighbours is legal and has a score above -inf.
+  bool possible(std::size_t x, std::size_t y) const {
+    return structure_.allowed(x, y) && global_[x * labels_ + y] != kMinusInfinity;
+  }
+
+  std::vector<std::uint8_t> labels(bool (ChainStructure::*test)(std::size_t) const) const {
     std::vector<std::uint8_t> row(labels_);
     for (std::size_t y = 0; y < labels_; ++y) row[y] = (structure_.*test)(y) ? 1 : 0;
     return row;
   }
 
-  std::vector<std::uint8_t> allowed(bool reversed) const {
+  std::vector<std::uint8_t> pairs(bool reversed) const {
     std::vector<std::uint8_t> step(labels_ * labels_);
     for (std::size_t x = 0; x < labels_; ++x) {
       for (std::size_t y = 0; y < labels_; ++y) {
-        step[x * labels_ + y] = (reversed ? structure_.allowed(y, x) : structure_.allowed(x, y)) ? 1 : 0;
+        step[x * labels_ + y] = (reversed ? possible(y, x) : possible(x, y)) ? 1 : 0;
       }
     }
     return step;
   }
 
-  bool sound(const double* row, const std::vector<double>& limits) const {
-    bool good = true;
-    for (std::size_t y = 0; y < stride_; ++y) good &= row[y] > limits[y];
-    return good;
+  // allowed_[t]: the labels whose score is above -inf; a set of Reachable.
+  void find_allowed(std::size_t sites, const double* scores) {
+    const std::size_t words = forward_.words();
+    allowed_.assign(sites * words, 0);
+    for (std::size_t t = 0; t < sites; ++t) {
+      const double* row = scores + t * stride_;
+      for (std::size_t y = 0; y < labels_; ++y) Reachable::add(y, row[y] != kMinusInfinity, &allowed_[t * words]);
+    }
+    reach_.resize(words);
+  }
+
+  // Takes the labels that are not allowed at t out of reach_; false if none is left.
+  bool keep_allowed(std::size_t t) {
+    Reachable::Word any = 0;
+    for (std::size_t w = 0; w < reach_.size(); ++w) any |= reach_[w] &= allowed_[t * reach_.size() + w];
+    return any != 0;
   }
 
   // alpha_[t, y]: probability-scaled sum of the label sequences that end in y at t; every row sums to 1.
-  // exp_[t, y]: exp(scores[t, y] - max_y scores[t, y]).
+  // exp_[t, y]: exp(scores[t, y] - max_y scores[t, y]). False: doubles do not hold it. log Z = -inf: no structure.
   bool forward(std::size_t sites, const double* scores, double& log_z) {
     exp_.resize(sites * stride_);
     alpha_.resize(sites * stride_);
     double total = shift_ * static_cast<double>(sites - 1);
+    restricted_ = false;
     for (std::size_t t = 0; t < sites; ++t) {
       const double* row = scores + t * stride_;
       double top = row[0];
       for (std::size_t y = 1; y < labels_; ++y) top = std::max(top, row[y]);
+      if (top == kMinusInfinity) {
+        log_z = top;
+        return true;
+      }
       if (!std::isfinite(top)) return false;
       total += top;
       double* out = &exp_[t * stride_];
       for (std::size_t y = 0; y < labels_; ++y) out[y] = row[y] - top;
+      bool forbidden = false;
+      for (std::size_t y = 0; y < labels_; ++y) forbidden |= row[y] == kMinusInfinity;
+      restricted_ |= forbidden;
       for (std::size_t y = labels_; y < stride_; ++y) out[y] = 0.0;
     }
+    if (restricted_) find_allowed(sites, scores);
     kernels::exp_all(exp_.data(), sites * stride_);
     step_.resize(stride_);
     double log_scale = 0;
     double scale = 1;  // the product of a few row sums at a time, so that one log serves many rows
     for (std::size_t t = 0; t < sites; ++t) {
       double* now = &alpha_[t * stride_];
+      if (restricted_) {
+        t > 0 ? forward_.advance(reach_.data()) : forward_.start(reach_.data());
+        if (!keep_allowed(t)) {
+          log_z = kMinusInfinity;
+          return true;
+        }
+      }
       if (t > 0) kernels::vector_matrix(now - stride_, potential_.data(), labels_, stride_, step_.data());
       const double sum = kernels::multiply_sum(t > 0 ? step_.data() : start_.data(), &exp_[t * stride_], stride_, now);
       if (!(sum > kTooSmall)) return false;
       const double inverse = 1.0 / sum;
       for (std::size_t y = 0; y < stride_; ++y) now[y] *= inverse;
-      if (!sound(now, forward_.at(t))) return false;
+      if (!(restricted_ ? forward_.sound(now, reach_.data()) : forward_.sound(now, t))) return false;
       scale *= sum;
       if (scale < 1e-100 || scale > 1e100) {
         log_scale += std::log(scale);
         scale = 1;
       }
+    }
+    if (restricted_ && !may_end()) {
+      log_z = kMinusInfinity;
+      return true;
     }
     const double last = kernels::multiply_sum(&alpha_[(sites - 1) * stride_], end_.data(), stride_, step_.data());
     if (!(last > kTooSmall)) return false;
@@ -218,19 +219,35 @@ class ChainSolver final : public Solver {
     return true;
   }
 
+  bool may_end() {
+    std::vector<Reachable::Word> ends(reach_.size());
+    backward_.start(ends.data());
+    Reachable::Word any = 0;
+    for (std::size_t w = 0; w < ends.size(); ++w) any |= ends[w] & reach_[w];
+    return any != 0;
+  }
+
   // beta_[y]: scaled sum of the continuations after y at t; right_[t, y] = exp_[t, y] * beta_t[y], scaled such that
   // P(y_{t-1} = x, y_t = y) = alpha_[t - 1, x] * potential_[x, y] * right_[t, y].
   bool backward(std::size_t sites, double* expected) {
     right_.resize(sites * stride_);
     beta_.assign(end_.begin(), end_.end());
+    if (restricted_) backward_.start(reach_.data());
     for (std::size_t t = sites; t-- > 0;) {
       double* out = expected + t * stride_;
-      if (!sound(beta_.data(), backward_.at(sites - 1 - t))) return false;
+      if (!(restricted_ ? backward_.sound(beta_.data(), reach_.data())
+                        : backward_.sound(beta_.data(), sites - 1 - t))) {
+        return false;
+      }
       const double norm = kernels::multiply_sum(&alpha_[t * stride_], beta_.data(), stride_, out);
       if (!(norm > kTooSmall)) return false;
       const double inverse = 1.0 / norm;
       for (std::size_t y = 0; y < stride_; ++y) out[y] *= inverse;
       if (t == 0) break;
+      if (restricted_) {
+        keep_allowed(t);
+        backward_.advance(reach_.data());
+      }
       double* right = &right_[t * stride_];
       kernels::multiply_sum(&exp_[t * stride_], beta_.data(), stride_, right);
       kernels::vector_matrix(right, reversed_.data(), labels_, stride_, beta_.data());
@@ -268,6 +285,9 @@ class ChainSolver final : public Solver {
   Reachable backward_;
   double shift_ = 0;
   bool extreme_ = false;
+  bool restricted_ = false;  // whether a label is forbidden somewhere in the sentence
+  MaskedScores masked_;
+  std::vector<Reachable::Word> allowed_, reach_;
   std::vector<double> exp_, alpha_, right_, beta_, step_, best_;
   std::vector<std::int32_t> back_;
 };

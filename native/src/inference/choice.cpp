@@ -13,9 +13,10 @@ class ChoiceSolver final : public Solver {
  public:
   explicit ChoiceSolver(const ChoiceStructure& structure) : structure_(structure) {}
 
-  double expectations(Unit unit, const double* scores, double* expected) override {
+  double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
     const std::size_t columns = structure_.columns();
     const std::size_t stride = structure_.stride();
+    scores = masked_(scores, mask, unit.sites, columns, stride);
     double log_z = 0;
     for (std::size_t t = 0; t < unit.sites; ++t) {
       const double* row = scores + t * stride;
@@ -45,9 +46,11 @@ class ChoiceSolver final : public Solver {
 
   void add_global(std::span<double>) override {}
 
-  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool) override {
+  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool,
+              const std::uint8_t* mask) override {
     const std::size_t columns = structure_.columns();
     const std::size_t stride = structure_.stride();
+    scores = masked_(scores, mask, unit.sites, columns, stride);
     double total = 0;
     cells.clear();
     for (std::size_t t = 0; t < unit.sites; ++t) {
@@ -56,11 +59,13 @@ class ChoiceSolver final : public Solver {
       cells.push_back(static_cast<std::int32_t>(t * columns + static_cast<std::size_t>(top - row)));
       total += *top;
     }
+    if (total == kMinusInfinity) cells.clear();
     return total;
   }
 
  private:
   const ChoiceStructure& structure_;
+  MaskedScores masked_;
 };
 
 }  // namespace

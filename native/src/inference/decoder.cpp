@@ -73,8 +73,8 @@ void Decoder::take(const Slice& slice, std::size_t sites, const std::vector<doub
   }
 }
 
-std::vector<Structures> Decoder::best(const SparseRows& rows, int threads,
-                                      std::span<const Structure* const> structures) const {
+std::vector<Structures> Decoder::best(const SparseRows& rows, int threads, std::span<const Structure* const> structures,
+                                      std::span<const Masks> masks) const {
   check(rows);
   if (!structures.empty() && structures.size() != slices_.size()) {
     throw std::invalid_argument("[Decoder] " + std::to_string(structures.size()) + " structures instead of " +
@@ -91,6 +91,11 @@ std::vector<Structures> Decoder::best(const SparseRows& rows, int threads,
           " columns and " + std::to_string(structure(p).global_cells()) + " global cells, the weights are for others");
     }
   }
+  if (!masks.empty() && masks.size() != slices_.size()) {
+    throw std::invalid_argument("[Decoder] masks for " + std::to_string(masks.size()) + " of " +
+                                std::to_string(slices_.size()) + " structures");
+  }
+  for (std::size_t p = 0; p < masks.size(); ++p) masks[p].check(rows.group_ptr, structure(p));
   const std::size_t groups = rows.groups();
   const float* values = rows.values.empty() ? nullptr : rows.values.data();
   std::vector<std::vector<std::vector<std::int32_t>>> found(slices_.size());
@@ -107,7 +112,8 @@ std::vector<Structures> Decoder::best(const SparseRows& rows, int threads,
       kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
       for (std::size_t p = 0; p < slices_.size(); ++p) {
         take(slices_[p], last - first, all, table);
-        const double score = solvers[p]->best({last - first, g}, table.data(), found[p][g]);
+        const double score = solvers[p]->best({last - first, g}, table.data(), found[p][g], false,
+                                              masks.empty() ? nullptr : masks[p].of(g));
         if (!std::isfinite(score)) {
           throw std::domain_error("[Decoder] sentence " + std::to_string(g) +
                                   " has no legal structure of finite score");

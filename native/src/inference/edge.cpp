@@ -29,9 +29,10 @@ class EdgeSolver final : public Solver {
   explicit EdgeSolver(const EdgeStructure& structure) : structure_(structure) {}
 
   // alpha_[2 g], alpha_[2 g + 1]: scaled sum of the paths that end in O, in I, after gap g; they add up to 1.
-  double expectations(Unit unit, const double* scores, double* expected) override {
+  double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
     const std::size_t sites = unit.sites;
     if (sites == 0) return 0.0;
+    scores = masked_(scores, mask, sites, EdgeStructure::kSeparators, kStride);
     double log_z = 0;
     if (!potentials(sites, scores, log_z) || !forward(sites, log_z) || !backward(sites, expected)) {
       return graph_solver(structure_, {})->expectations(unit, scores, expected);
@@ -41,8 +42,10 @@ class EdgeSolver final : public Solver {
 
   void add_global(std::span<double>) override {}
 
-  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool) override {
+  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool,
+              const std::uint8_t* mask) override {
     const std::size_t sites = unit.sites;
+    scores = masked_(scores, mask, sites, EdgeStructure::kSeparators, kStride);
     cells.resize(sites);
     if (sites == 0) return 0.0;
     from_o_.resize(sites);
@@ -65,6 +68,10 @@ class EdgeSolver final : public Solver {
       o = std::max(stay, leave);
       i = last ? kMinusInfinity : std::max(enter, inside);
     }
+    if (o == kMinusInfinity) {
+      cells.clear();
+      return o;
+    }
     bool inside = false;
     for (std::size_t g = sites; g-- > 0;) {
       const std::uint8_t separator = inside ? from_i_[g] : from_o_[g];
@@ -78,14 +85,20 @@ class EdgeSolver final : public Solver {
   // exp_[g, k] = exp(scores[g, k] - top of the gap), 0 where a separator cannot stand.
   bool potentials(std::size_t sites, const double* scores, double& log_z) {
     exp_.resize(sites * kStride);
+    ways_.resize(sites);
     for (std::size_t g = 0; g < sites; ++g) {
       const double* row = scores + g * kStride;
       double* out = &exp_[g * kStride];
       double top = kMinusInfinity;
       if (g > 0 && g + 1 < sites) {
-        for (std::size_t k = 0; k < kStride; ++k) top = std::max(top, row[k]);
+        double low = row[0];
+        for (std::size_t k = 0; k < kStride; ++k) {
+          top = std::max(top, row[k]);
+          low = std::min(low, row[k]);
+        }
         if (!std::isfinite(top)) return false;
         for (std::size_t k = 0; k < kStride; ++k) out[k] = row[k] - top;
+        ways_[g] = low > kMinusInfinity ? Ways{true, true, true, true} : ways(out);
       } else {
         for (std::size_t k = 0; k < kStride; ++k) {
           out[k] = legal(g, sites - 1, k) ? row[k] : kMinusInfinity;
@@ -93,6 +106,7 @@ class EdgeSolver final : public Solver {
         }
         if (!std::isfinite(top)) return false;
         for (std::size_t k = 0; k < kStride; ++k) out[k] -= top;
+        ways_[g] = ways(out);
       }
       log_z += top;
     }
@@ -104,13 +118,18 @@ class EdgeSolver final : public Solver {
     alpha_.resize(2 * sites);
     double o = 1;
     double i = 0;
-    double scale = 1;  // the product of a few row sums at a time, so that one log serves many rows
+    bool may_o = true, may_i = false;  // whether a path can be there
+    double scale = 1;                  // the product of a few row sums at a time, so that one log serves many rows
     for (std::size_t g = 0; g < sites; ++g) {
       const double* row = &exp_[g * kStride];
       const double into_o = o * row[kX] + i * row[kE];
       const double into_i = o * row[kS] + i * inside(row);
       const double sum = into_o + into_i;
-      if (!(into_o > kTooSmall) || (g + 1 < sites && !(into_i > kTooSmall))) return false;
+      const Ways& way = ways_[g];
+      const bool was_o = may_o;
+      may_o = (was_o && way.stay) || (may_i && way.leave);
+      may_i = (was_o && way.enter) || (may_i && way.inside);
+      if (!(sum > kTooSmall) || (may_o && !(into_o > kTooSmall)) || (may_i && !(into_i > kTooSmall))) return false;
       const double inverse = 1.0 / sum;
       alpha_[2 * g] = o = into_o * inverse;
       alpha_[2 * g + 1] = i = into_i * inverse;
@@ -128,6 +147,7 @@ class EdgeSolver final : public Solver {
   bool backward(std::size_t sites, double* expected) {
     double o = 1;
     double i = 0;
+    bool may_o = true, may_i = false;  // whether a path can go on from there
     for (std::size_t g = sites; g-- > 0;) {
       const double* row = &exp_[g * kStride];
       double* out = expected + g * kStride;
@@ -136,7 +156,11 @@ class EdgeSolver final : public Solver {
       const double next_o = row[kX] * o + row[kS] * i;
       const double next_i = row[kE] * o + inside(row) * i;
       const double norm = before_o * next_o + before_i * next_i;
-      if (!(norm > kTooSmall) || !(next_o > kTooSmall) || (g > 0 && !(next_i > kTooSmall))) return false;
+      const Ways& way = ways_[g];
+      const bool was_o = may_o;
+      may_o = (was_o && way.stay) || (may_i && way.enter);
+      may_i = (was_o && way.leave) || (may_i && way.inside);
+      if (!(norm > kTooSmall) || (may_o && !(next_o > kTooSmall)) || (may_i && !(next_i > kTooSmall))) return false;
       const double inverse = 1.0 / norm;
       out[kX] = row[kX] * before_o * o * inverse;
       out[kS] = row[kS] * before_o * i * inverse;
@@ -150,10 +174,22 @@ class EdgeSolver final : public Solver {
     return true;
   }
 
+  // Which of the four ways from one token to the next some separator allows, given scores that are -inf if it does not.
+  struct Ways {
+    bool stay, enter, leave, inside;
+  };
+  static Ways ways(const double* row) {
+    bool inside = false;
+    for (const std::size_t k : kInside) inside |= row[k] != kMinusInfinity;
+    return {row[kX] != kMinusInfinity, row[kS] != kMinusInfinity, row[kE] != kMinusInfinity, inside};
+  }
+
   static double inside(const double* row) { return ((row[3] + row[4]) + (row[5] + row[6])) + row[7]; }
 
   const EdgeStructure& structure_;
+  MaskedScores masked_;
   std::vector<double> exp_, alpha_;
+  std::vector<Ways> ways_;
   std::vector<std::uint8_t> from_o_, from_i_;
 };
 

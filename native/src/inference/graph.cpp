@@ -1,5 +1,6 @@
 #include "spanloom/inference/graph.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -44,6 +45,28 @@ void Graph::check() const {
       fail("cell " + std::to_string(cells[i]) + " is not in [0, " + std::to_string(cell_count) + ")");
     }
   }
+}
+
+Graph without(const Graph& graph, const std::vector<bool>& forbidden) {
+  Graph out;
+  out.cell_count = graph.cell_count;
+  for (std::size_t v = 0; v < graph.nodes(); ++v) {
+    for (std::int64_t e = graph.edge_ptr[v]; e < graph.edge_ptr[v + 1]; ++e) {
+      const auto first = graph.cells.begin() + graph.cell_ptr[e];
+      const auto last = graph.cells.begin() + graph.cell_ptr[e + 1];
+      const auto bad = [&](std::int32_t c) {
+        return static_cast<std::size_t>(c) < forbidden.size() && forbidden[static_cast<std::size_t>(c)];
+      };
+      if (std::any_of(first, last, bad)) continue;
+      out.cells.insert(out.cells.end(), first, last);
+      out.cell_ptr.push_back(static_cast<std::int64_t>(out.cells.size()));
+      out.tails.insert(out.tails.end(), graph.tails.begin() + graph.tail_ptr[e],
+                       graph.tails.begin() + graph.tail_ptr[e + 1]);
+      out.tail_ptr.push_back(static_cast<std::int64_t>(out.tails.size()));
+    }
+    out.edge_ptr.push_back(static_cast<std::int64_t>(out.edges()));
+  }
+  return out;
 }
 
 std::int32_t GraphBuilder::node() {

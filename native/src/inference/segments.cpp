@@ -43,11 +43,11 @@ class SegmentSolver final : public Solver {
     }
   }
 
-  double expectations(Unit unit, const double* scores, double* expected) override {
+  double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
     const Lattice lattice = structure_.lattices().of(unit.number, unit.sites);
     if (lattice.tokens == 0) return 0.0;
-    if (extreme_) return by_engine(unit, scores, expected);
-    add_up(lattice, scores);
+    if (extreme_) return by_engine(unit, scores, expected, mask);
+    add_up(lattice, scores, mask);
     const double log_z = forward(lattice);
     if (!std::isfinite(log_z)) {
       std::fill_n(expected, unit.sites * stride_, 0.0);
@@ -69,12 +69,13 @@ class SegmentSolver final : public Solver {
     std::fill(extra_global_.begin(), extra_global_.end(), 0.0);
   }
 
-  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
+  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global,
+              const std::uint8_t* mask) override {
     const Lattice lattice = structure_.lattices().of(unit.number, unit.sites);
     const std::int32_t n = lattice.tokens;
     cells.clear();
     if (n == 0) return 0.0;
-    add_up(lattice, scores);
+    add_up(lattice, scores, mask);
     // in_[i, y]: the best score of what comes before a segment of column y at i; from_[i, y]: the column before it.
     // best_[y] at t: the best score of what ends after token t in column y; back_[t, y]: its last segment.
     in_.assign(static_cast<std::size_t>(n + 1) * stride_, 0.0);
@@ -121,13 +122,17 @@ class SegmentSolver final : public Solver {
  private:
   std::size_t at(std::int32_t row) const { return static_cast<std::size_t>(row) * stride_; }
 
-  // sums_[s][y]: the score of segment s with column y; -inf for column 0 unless it is one word, and for padding.
-  void add_up(const Lattice& lattice, const double* scores) {
+  // sums_[s][y]: the score of segment s with column y; -inf where the mask forbids it, for column 0 unless it is one
+  // word, and for padding.
+  void add_up(const Lattice& lattice, const double* scores, const std::uint8_t* mask) {
     sums_.add_up(lattice, scores);
     for (std::int32_t s = 0; s < lattice.segments(); ++s) {
       double* sum = sums_[s];
       if (lattice.end_of(s) - lattice.start_of(s) > 1) sum[0] = kMinusInfinity;
       for (std::size_t y = columns_; y < stride_; ++y) sum[y] = kMinusInfinity;
+      if (mask == nullptr) continue;
+      const std::uint8_t* allowed = mask + static_cast<std::size_t>(s) * columns_;
+      for (std::size_t y = 0; y < columns_; ++y) sum[y] = allowed[y] ? sum[y] : kMinusInfinity;
     }
   }
 
@@ -223,9 +228,9 @@ class SegmentSolver final : public Solver {
     }
   }
 
-  double by_engine(Unit unit, const double* scores, double* expected) {
+  double by_engine(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) {
     const auto engine = graph_solver(structure_, global_);
-    const double log_z = engine->expectations(unit, scores, expected);
+    const double log_z = engine->expectations(unit, scores, expected, mask);
     engine->add_global(extra_global_);
     return log_z;
   }
@@ -262,9 +267,13 @@ std::unique_ptr<Solver> SegmentStructure::solver(std::span<const double> global)
   return std::make_unique<SegmentSolver>(*this, global);
 }
 
+std::size_t SegmentStructure::choices(Unit unit) const {
+  return static_cast<std::size_t>(lattices_->of(unit.number, unit.sites).segments());
+}
+
 // Nodes: for every boundary, one per column that a segment may have that starts there (summing the columns before it),
 // and one per column of the segment that ends there.
-std::shared_ptr<const Graph> SegmentStructure::graph(Unit unit) const {
+std::shared_ptr<const Graph> SegmentStructure::graph(Unit unit, const std::uint8_t* mask) const {
   const Lattice lattice = lattices_->of(unit.number, unit.sites);
   const auto columns = static_cast<std::int32_t>(columns_);
   const std::int32_t first_global = lattice.rows() * columns;
@@ -287,6 +296,7 @@ std::shared_ptr<const Graph> SegmentStructure::graph(Unit unit) const {
         const std::int32_t s = lattice.by_end[e];
         const std::int32_t i = lattice.start_of(s);
         if (y == 0 && t > i) continue;
+        if (mask != nullptr && mask[s * columns + y] == 0) continue;
         cells.clear();
         lattice.each_row(s, i, [&](std::int32_t row) { cells.push_back(row * columns + y); });
         const std::int32_t tails[] = {starts[static_cast<std::size_t>(i * columns + y)]};

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "spanloom/inference/semirings.hpp"
+
 namespace spanloom {
 namespace {
 
@@ -12,8 +14,8 @@ class GraphSolver final : public Solver {
   GraphSolver(const Structure& structure, std::span<const double> global)
       : structure_(structure), global_(global.begin(), global.end()), global_expected_(global.size(), 0.0) {}
 
-  double expectations(Unit unit, const double* scores, double* expected) override {
-    const auto graph = load(unit, scores);
+  double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
+    const auto graph = load(unit, scores, mask);
     const std::size_t sites = unit.sites;
     cell_expected_.assign(cell_scores_.size(), 0.0);
     const double log_z = spanloom::expectations(*graph, cell_scores_, cell_expected_);
@@ -33,8 +35,9 @@ class GraphSolver final : public Solver {
     std::fill(global_expected_.begin(), global_expected_.end(), 0.0);
   }
 
-  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global) override {
-    const auto graph = load(unit, scores);
+  double best(Unit unit, const double* scores, std::vector<std::int32_t>& cells, bool with_global,
+              const std::uint8_t* mask) override {
+    const auto graph = load(unit, scores, mask);
     const Derivation found = spanloom::best(*graph, cell_scores_);
     const auto site_end = static_cast<std::int32_t>(unit.sites * structure_.columns());
     cells.clear();
@@ -48,7 +51,7 @@ class GraphSolver final : public Solver {
   }
 
  private:
-  std::shared_ptr<const Graph> load(Unit unit, const double* scores) {
+  std::shared_ptr<const Graph> load(Unit unit, const double* scores, const std::uint8_t* mask) {
     const std::size_t sites = unit.sites;
     const std::size_t columns = structure_.columns();
     const std::size_t stride = structure_.stride();
@@ -56,7 +59,7 @@ class GraphSolver final : public Solver {
     for (std::size_t t = 0; t < sites; ++t)
       std::copy_n(scores + t * stride, columns, cell_scores_.data() + t * columns);
     std::copy(global_.begin(), global_.end(), cell_scores_.begin() + static_cast<std::ptrdiff_t>(sites * columns));
-    return structure_.graph(unit);
+    return mask == nullptr ? structure_.graph(unit) : structure_.graph(unit, mask);
   }
 
   const Structure& structure_;
@@ -67,6 +70,26 @@ class GraphSolver final : public Solver {
 };
 
 }  // namespace
+
+const double* MaskedScores::operator()(const double* scores, const std::uint8_t* mask, std::size_t sites,
+                                       std::size_t columns, std::size_t stride) {
+  if (mask == nullptr) return scores;
+  table_.resize(sites * stride);
+  for (std::size_t t = 0; t < sites; ++t) {
+    const double* from = scores + t * stride;
+    const std::uint8_t* allowed = mask + t * columns;
+    double* to = &table_[t * stride];
+    for (std::size_t y = 0; y < columns; ++y) to[y] = allowed[y] ? from[y] : kMinusInfinity;
+    for (std::size_t y = columns; y < stride; ++y) to[y] = 0.0;
+  }
+  return table_.data();
+}
+
+std::shared_ptr<const Graph> Structure::graph(Unit unit, const std::uint8_t* mask) const {
+  std::vector<bool> forbidden(unit.sites * columns());
+  for (std::size_t c = 0; c < forbidden.size(); ++c) forbidden[c] = mask[c] == 0;
+  return std::make_shared<const Graph>(without(*graph(unit), forbidden));
+}
 
 std::unique_ptr<Solver> graph_solver(const Structure& structure, std::span<const double> global) {
   if (global.size() != structure.global_cells()) {

@@ -22,6 +22,7 @@ class ChainStructure final : public Structure {
   std::size_t columns() const override { return labels_; }
   std::size_t global_cells() const override { return labels_ * labels_; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
+  using Structure::graph;
   std::shared_ptr<const Graph> graph(Unit unit) const override;
 
   bool allowed(std::size_t from, std::size_t to) const { return allowed_[from * labels_ + to] != 0; }

@@ -15,6 +15,7 @@ class ChoiceStructure final : public Structure {
   std::size_t columns() const override { return columns_; }
   std::size_t global_cells() const override { return 0; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
+  using Structure::graph;
   std::shared_ptr<const Graph> graph(Unit unit) const override;
 
  private:

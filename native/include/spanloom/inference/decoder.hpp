@@ -5,6 +5,7 @@
 
 #include "spanloom/base/memory.hpp"
 #include "spanloom/base/sparse.hpp"
+#include "spanloom/inference/masks.hpp"
 #include "spanloom/inference/structure.hpp"
 #include "spanloom/inference/structures.hpp"
 
@@ -29,9 +30,10 @@ class Decoder {
   void set_offsets(std::size_t part, std::vector<double> offsets);
 
   // For each structure, the site cells of the best choice for every sentence. Throws std::domain_error if there is
-  // none. Where sentences have graphs of their own, `structures` are theirs instead of those given at first.
-  std::vector<Structures> best(const SparseRows& rows, int threads,
-                               std::span<const Structure* const> structures = {}) const;
+  // none. Where sentences have graphs of their own, `structures` are theirs instead of those given at first. `masks`,
+  // if there are any, are one for each structure.
+  std::vector<Structures> best(const SparseRows& rows, int threads, std::span<const Structure* const> structures = {},
+                               std::span<const Masks> masks = {}) const;
 
   // scores[site, column] of all sentences under one structure: [sites * columns].
   std::vector<double> scores(const SparseRows& rows, std::size_t part, int threads) const;

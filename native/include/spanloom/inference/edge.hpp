@@ -19,6 +19,7 @@ class EdgeStructure final : public Structure {
   std::size_t columns() const override { return kSeparators; }
   std::size_t global_cells() const override { return 0; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
+  using Structure::graph;
   std::shared_ptr<const Graph> graph(Unit unit) const override;
 };
 

@@ -26,6 +26,9 @@ struct Graph {
   void check() const;
 };
 
+// The graph without the edges that use a cell c < forbidden.size() with forbidden[c] == true. Nodes stay.
+Graph without(const Graph& graph, const std::vector<bool>& forbidden);
+
 // Builds a graph node by node; node() opens the next node, edge() adds an edge into it.
 class GraphBuilder {
  public:

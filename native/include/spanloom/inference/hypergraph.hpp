@@ -22,6 +22,7 @@ class HypergraphStructure final : public Structure {
   std::size_t columns() const override { return kColumns; }
   std::size_t global_cells() const override { return 0; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
+  using Structure::graph;
   // Graphs are made once per number of sites.
   std::shared_ptr<const Graph> graph(Unit unit) const override;
 

@@ -23,7 +23,10 @@ class SegmentStructure final : public Structure {
   std::size_t columns() const override { return columns_; }
   std::size_t global_cells() const override { return columns_ * columns_; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
-  std::shared_ptr<const Graph> graph(Unit unit) const override;
+  std::shared_ptr<const Graph> graph(Unit unit) const override { return graph(unit, nullptr); }
+  std::shared_ptr<const Graph> graph(Unit unit, const std::uint8_t* mask) const override;
+  // Masks speak of candidate segments, since the cells of a segment are shared with others.
+  std::size_t choices(Unit unit) const override;
 
   const Lattices& lattices() const { return *lattices_; }
 

@@ -10,6 +10,7 @@ namespace spanloom {
 //
 //   score(set) = sum over (i, j, y) in the set of the scores[r, y] of all rows r that (i, j) reads (see SegmentLayout)
 //
+// A mask may also say 2: this segment must be in the set, with this column.
 // So log Z = sum of log(1 + exp(score)), and the probability of a segment is 1 / (1 + exp(-score)). Anything may
 // overlap.
 class SpanStructure final : public Structure {
@@ -20,7 +21,10 @@ class SpanStructure final : public Structure {
   std::size_t columns() const override { return columns_; }
   std::size_t global_cells() const override { return 0; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
-  std::shared_ptr<const Graph> graph(Unit unit) const override;
+  std::shared_ptr<const Graph> graph(Unit unit) const override { return graph(unit, nullptr); }
+  std::shared_ptr<const Graph> graph(Unit unit, const std::uint8_t* mask) const override;
+  // Masks speak of candidate segments, since the cells of a segment are shared with others.
+  std::size_t choices(Unit unit) const override;
 
   const Lattices& lattices() const { return *lattices_; }
 
