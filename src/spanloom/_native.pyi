@@ -141,15 +141,20 @@ class Structure:
     @property
     def stride(self) -> int: ...
 
-    def graph(self, sites: int, number: int = 0) -> Graph:
-        """The structure for this many sites as an explicit graph."""
+    def choices(self, sites: int, number: int = 0) -> int:
+        """How many rows of `columns` choices a mask has."""
 
-    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> tuple:
+    def graph(self, sites: int, number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Graph:
         """
-        Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence.
+        The structure for this many sites as an explicit graph, with nothing but what the mask allows.
         """
 
-    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> tuple:
+    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple:
+        """
+        Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence. A mask [choices * columns] has 0 for what no structure may use; choices are sites, or candidate segments. For sets of segments it may have 2 for what every structure must use.
+        """
+
+    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple:
         """Return (score, site cells) of the best structure of one sentence."""
 
 class ChainStructure(Structure):
@@ -213,9 +218,9 @@ class Decoder:
         Add offsets[k] to the score of column k of one structure at every site.
         """
 
-    def best(self, rows: SparseRows, threads: int = 0, structures: Sequence[Structure] = []) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
+    def best(self, rows: SparseRows, threads: int = 0, structures: Sequence[Structure] = [], masks: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None] = []) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
         """
-        Return (ptr, cells) for each structure: the site cells of each sentence's best choice.
+        Return (ptr, cells) for each structure: the site cells of each sentence's best choice. Masks, if there are any, are (ptr, values) for each structure, or None; a sentence without values has no mask.
         """
 
     def scores(self, rows: SparseRows, threads: int = 0, part: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
