@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from spanloom._native import Graph, Lattices, SparseRows, Structure
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import Mention, reading_order
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.inference import Distribution
 from spanloom.learning import Iteration, Settings
 from spanloom.schemes import flatten
 from spanloom.schemes.maps import Tied
@@ -21,6 +22,7 @@ from spanloom.schemes.maps import Tied
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+Floats = npt.NDArray[np.float64]
 Floats32 = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.int32]
 """Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
@@ -86,6 +88,41 @@ class Component(ABC):
         """Decode many sentences at once; the site cells of sentence ``s`` are ``cells[ptr[s]:ptr[s + 1]]``."""
         bounds = ptr.tolist()
         return [self.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(shapes.lengths)]
+
+    @abstractmethod
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:
+        """Return what the component believes of one sentence.
+
+        Parameters
+        ----------
+        scores
+            ``[site * column]`` of the sentence, without mention penalty.
+        global_scores
+            Of the global cells.
+        shapes, number
+            Of the sentences at hand, and which of them it is.
+        """
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: npt.NDArray[np.int64],
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        """Return the probabilities of the given mentions of many sentences.
+
+        The sites of sentence ``s`` are rows ``ptr[s]`` to ``ptr[s + 1]`` of ``scores``; ``threads=0`` for all cores.
+        """
+        table, bounds = scores.reshape(-1, len(self.columns)), ptr.tolist()
+        found: list[list[float]] = []
+        for number, own in enumerate(mentions):
+            rows = np.ascontiguousarray(table[bounds[number] : bounds[number + 1]]).ravel()
+            one = self.distribution(rows, global_scores, shapes, number) if own else None
+            found.append([one.prob(mention) for mention in own] if one is not None else [])
+        return found
 
     def starts(self) -> Sequence[str | None]:
         """For each column, the label of the mention that starts where it is used, or None; mention penalties need it.
@@ -247,11 +284,6 @@ class Standalone(Model):
     @abstractmethod
     def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Undo ``arrays``, on a model from ``from_header``; ``ModelFileError`` or ``ValueError`` if they do not fit."""
-
-
-def reading_order(mention: Mention) -> tuple[int, int, str]:
-    """By start, the longest first."""
-    return mention.start, -mention.end, mention.label
 
 
 def best_sets(

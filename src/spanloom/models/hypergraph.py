@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from spanloom._native import HypergraphStructure
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Shapes
+from spanloom.inference import Trellis, unfolded_trellis
+from spanloom.models.base import Cells, Component, Floats, Shapes
 from spanloom.models.per_type import PerType
 from spanloom.schemes.hypergraph import BEGIN, EDGES, decode_hypergraph, encode_hypergraph
 from spanloom.schemes.separators import encode_separators, read_separators
@@ -54,6 +55,10 @@ class HypergraphComponent(Component):
         for number, start, end in read_separators(gaps[:-1], first[:-1]):
             found[number].append(Mention(self.type, ((start, end),)))
         return found
+
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
+        """Return the distribution over mention sets, without the spurious structures; see ``inference.unfolded``."""
+        return unfolded_trellis(scores, self.type)
 
     def starts(self) -> list[str | None]:
         return [self.type if edge == BEGIN else None for edge in range(len(EDGES))]

@@ -18,7 +18,8 @@ from spanloom.base.errors import ModelFileError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Model, Shapes
+from spanloom.inference.batch import segment_batch
+from spanloom.models.base import Cells, Component, Floats, Model, Shapes
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -74,6 +75,19 @@ class LatticeComponent(Component):
                 ]
             )
         return found
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: npt.NDArray[np.int64],
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        structure = self.structure_for(shapes)
+        columns = {name: y for name, y in self._index.items() if y >= len(self.outside)}
+        return segment_batch(structure, columns, scores, ptr, global_scores, mentions, threads)
 
     def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
         ordered = sorted(mentions, key=lambda m: m.start)
