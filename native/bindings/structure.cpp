@@ -193,7 +193,8 @@ void bind_structure(nb::module_& m) {
             }
             return give(std::move(table));
           },
-          "rows"_a, "threads"_a = 0, "part"_a = 0, "The score table [sites * columns] of all sentences.");
+          "rows"_a, "threads"_a = 0, "part"_a = 0,
+          "The score table [sites * columns] of all sentences, without offsets.");
 }
 
 }  // namespace spanloom::bindings

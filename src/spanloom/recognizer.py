@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -22,14 +22,12 @@ from spanloom.decisions.repairs import repair
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.inference import Distribution
 from spanloom.learning import Iteration, Listener, Trainer
 from spanloom.models import Model, Trained
 from spanloom.parameters import Parameters
 from spanloom.stored import from_stored, to_stored
 from spanloom.training import train
-
-if TYPE_CHECKING:
-    from spanloom.inference import Distribution
 
 Input = str | Sentence | Document
 BATCH = 1024

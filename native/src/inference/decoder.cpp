@@ -136,17 +136,16 @@ std::vector<double> Decoder::scores(const SparseRows& rows, std::size_t part, in
   check(rows);
   const Slice& slice = slices_.at(part);
   const std::size_t columns = slice.structure->columns();
-  const std::size_t stride = slice.structure->stride();
   const float* values = rows.values.empty() ? nullptr : rows.values.data();
   std::vector<double> out(rows.rows() * columns);
   parallel_for(rows.groups(), threads, [&](std::size_t g) {
     const auto first = static_cast<std::size_t>(rows.group_ptr[g]);
     const auto last = static_cast<std::size_t>(rows.group_ptr[g + 1]);
     std::vector<double> all((last - first) * stride_);
-    std::vector<double> table;
     kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
-    take(slice, last - first, all, table);
-    for (std::size_t r = first; r < last; ++r) std::copy_n(&table[(r - first) * stride], columns, &out[r * columns]);
+    for (std::size_t r = first; r < last; ++r) {
+      std::copy_n(&all[(r - first) * stride_ + slice.first], columns, &out[r * columns]);
+    }
   });
   return out;
 }

@@ -202,8 +202,3 @@ def named(given: Model | str, *, flat: bool = False) -> Model:
     if flat and not given.flat:
         raise ParameterError(f"the base must be a model whose mentions never overlap, not {given.name!r}")
     return given
-
-
-def reading_order(mention: Mention) -> tuple[int, int, str]:
-    """By start, the longest first."""
-    return mention.start, -mention.end, mention.label

@@ -23,13 +23,17 @@ from typing import Any
 import numpy as np
 
 from spanloom._native import ChainStructure
-from spanloom.base.arrays import Cells, Pointers, Tied
+from spanloom._native import Trellis as NativeTrellis
+from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.mention import Mention
+from spanloom.inference import Distribution, Enumeration, Trellis, segment_reading
+from spanloom.inference.batch import chain_batch
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import StructuredModel
 from spanloom.schemes import Representations
+from spanloom.schemes.biohd import Biohd
 from spanloom.schemes.labelling import Labelling, Labels, labelling
 
 
@@ -41,6 +45,7 @@ class ChainComponent(Component):
         self.representations = representations
         self.columns = segments.labels
         self.types = segments.types
+        self._reading = None if isinstance(segments, Biohd) else segment_reading(segments, unique=constrained)
         n = len(self.columns)
         legal = np.ones((n, n), np.uint8)
         start, end = np.ones(n, np.uint8), np.ones(n, np.uint8)
@@ -70,6 +75,25 @@ class ChainComponent(Component):
 
     def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         return self.segments.decode_all(cells % len(self.columns), ptr)
+
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:
+        if self._reading is not None:
+            return Trellis.of(self.structure, scores, global_scores, self._reading)
+        native = NativeTrellis(self.structure, scores, global_scores)
+        return Enumeration.of(native, self.columns, self.segments.decode, self.types)
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        if self._reading is None:
+            return super().probabilities(scores, ptr, global_scores, shapes, mentions, threads)
+        return chain_batch(self.structure, self._reading, scores, ptr, global_scores, mentions, threads)
 
     def starts(self) -> list[str | None]:
         return self.segments.starts()

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom._native import Lattices, Structure
-from spanloom.base.arrays import Cells, Pointers, Structures, Tied
+from spanloom.base.arrays import Cells, Floats, Pointers, Structures, Tied
 from spanloom.corpus.mention import Mention
+from spanloom.inference import Distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +83,38 @@ class Component(ABC):
         ptr = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(cells) for cells in encoded], out=ptr[1:])
         return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
+
+    @abstractmethod
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:
+        """Return what the component believes of one sentence.
+
+        Parameters
+        ----------
+        scores
+            ``[site * column]`` of the sentence, without mention penalty.
+        global_scores
+            Of the global cells.
+        shapes, number
+            Of the sentences at hand, and which of them it is.
+        """
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        """Return the probabilities of the given mentions of many sentences.
+
+        The sites of sentence ``s`` are rows ``ptr[s]`` to ``ptr[s + 1]`` of ``scores``; ``threads=0`` for all cores.
+        """
+        table, bounds = scores.reshape(-1, len(self.columns)), ptr.tolist()
+        found: list[list[float]] = []
+        for number, own in enumerate(mentions):
+            rows = np.ascontiguousarray(table[bounds[number] : bounds[number + 1]]).ravel()
+            one = self.distribution(rows, global_scores, shapes, number) if own else None
+            found.append([one.prob(mention) for mention in own] if one is not None else [])
+        return found

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom._native import HypergraphStructure
-from spanloom.base.arrays import Cells, Pointers
+from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.mention import Mention
+from spanloom.inference import Trellis, unfolded_trellis
 from spanloom.models.component import Component, Shapes
 from spanloom.models.per_type import PerType
 from spanloom.schemes.hypergraph import BEGIN, EDGES, decode_hypergraph, encode_hypergraph
@@ -55,6 +56,10 @@ class HypergraphComponent(Component):
         for number, start, end in read_separators(gaps[:-1], first[:-1]):
             found[number].append(Mention(self.type, ((start, end),)))
         return found
+
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
+        """Return the distribution over mention sets, without the spurious structures; see ``inference.unfolded``."""
+        return unfolded_trellis(scores, self.type)
 
     def starts(self) -> list[str | None]:
         return [self.type if edge == BEGIN else None for edge in range(len(EDGES))]

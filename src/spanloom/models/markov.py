@@ -13,12 +13,12 @@ from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSea
 from spanloom.base.arrays import Floats, Floats32
 from spanloom.corpus.document import Sentence
 from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution, Trellis, segment_reading
 from spanloom.models.base import Mentions
 from spanloom.models.trained import Trained, WeightColumn
 from spanloom.schemes import Segments
 
 if TYPE_CHECKING:
-    from spanloom.inference import Distribution
     from spanloom.models.memm import Memm
 
 CHUNK = 1 << 21
@@ -159,11 +159,10 @@ class Markov(Trained):
         return self.segments.encode([], len(sentence))
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        from spanloom.inference import state_trellis
-
         structure, transitions = self.trellis()
         scores = self.state_scores(self.local_scores([sentence], 1)).ravel()
-        return state_trellis(structure, scores, transitions, self.last, self.segments)
+        reading = segment_reading(self.segments, unique=self.model.constrained, states=self.last.tolist())
+        return Trellis.of(structure, scores, transitions, reading)
 
     # Keeping
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,14 @@ import numpy.typing as npt
 from spanloom.base.arrays import Arrays, below
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import Mention, reading_order
 from spanloom.decisions.combine import conflicting
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration, Listener, Trainer
-from spanloom.models.base import Mentions, Model, Task, named, reading_order
+from spanloom.models.base import Mentions, Model, Task, named
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.trained import Trained, WeightColumn, restore_trained
-
-if TYPE_CHECKING:
-    from spanloom.inference import Distribution
 
 
 class FlatTagger(Protocol):
@@ -137,8 +135,6 @@ class Parts(Trained):
         return united
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        from spanloom.inference import Joint
-
         return Joint([part.distribution(sentence) for part in self.parts])
 
     # Keeping

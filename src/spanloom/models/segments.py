@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from spanloom._native import Lattices, SegmentStructure, SpanStructure
-from spanloom.base.arrays import Cells, Pointers
+from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.base.errors import ModelFileError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
+from spanloom.inference.batch import segment_batch
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import StructuredModel
@@ -78,6 +79,19 @@ class LatticeComponent(Component):
                 ]
             )
         return found
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        structure = self.structure_for(shapes)
+        columns = {name: y for name, y in self._index.items() if y >= len(self.outside)}
+        return segment_batch(structure, columns, scores, ptr, global_scores, mentions, threads)
 
     def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
         ordered = sorted(mentions, key=lambda m: m.start)

@@ -16,8 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spanloom._native import SegmentStructure
+from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
-from spanloom.models.segments import LatticeComponent, SegmentModel
+from spanloom.inference import Segmentation
+from spanloom.models.component import Shapes
+from spanloom.models.segments import LatticeComponent, SegmentModel, lattices_of
 from spanloom.schemes import first_misfit
 
 
@@ -26,6 +29,12 @@ class SegmentComponent(LatticeComponent):
 
     kind = SegmentStructure
     outside = ("O",)
+
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Segmentation:
+        lattices = lattices_of(shapes)
+        structure = SegmentStructure(len(self.columns), lattices)
+        spans = lattices.spans(number).reshape(-1, 2)
+        return Segmentation(structure, scores, global_scores, self.columns, spans, number)
 
     def global_names(self) -> list[str]:
         return [f"{a} → {b}" for a in self.columns for b in self.columns]

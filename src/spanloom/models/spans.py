@@ -13,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanloom._native import SpanStructure
+from spanloom._native import SpanStructure, segment_scores
+from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
+from spanloom.inference import Independent
+from spanloom.models.component import Shapes
 from spanloom.models.dgm import Guided
-from spanloom.models.segments import LatticeComponent, SegmentModel
+from spanloom.models.segments import LatticeComponent, SegmentModel, lattices_of
 from spanloom.schemes.flat import apart, first_discontinuous
 
 
@@ -24,6 +27,12 @@ class SpanComponent(LatticeComponent):
     """A decision for every candidate and type."""
 
     kind = SpanStructure
+
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Independent:
+        lattices = lattices_of(shapes)
+        spans = lattices.spans(number).reshape(-1, 2).tolist()
+        candidates = [Mention(name, ((start, end),)) for start, end in spans for name in self.columns]
+        return Independent(candidates, segment_scores(SpanStructure(len(self.columns), lattices), scores, number))
 
 
 @dataclass(frozen=True)

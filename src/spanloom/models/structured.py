@@ -15,19 +15,19 @@ from spanloom._native import Decoder, SparseRows
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import reading_order
 from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution, Joint
 from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow
-from spanloom.models.base import Mentions, Model, Task, reading_order
+from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.component import Component, Shapes
 from spanloom.models.trained import Trained, WeightColumn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from spanloom.inference import Distribution
 
 
 @dataclass(frozen=True)
@@ -143,17 +143,11 @@ class Structured(Trained):
         return [sorted((m for part in parts for m in part), key=reading_order) for parts in zip(*found, strict=True)]
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        from spanloom.inference import Joint
-
         rows, shapes = self._rows([sentence], 1)
-        self._set_offsets({})  # a penalty is a decision, not a belief
-        try:
-            scores = [self.decoder.scores(rows, part=number) for number in range(len(self.components))]
-        finally:
-            self._set_offsets(self.penalty)
+        # A penalty is a decision, not a belief.
         parts = [
-            component.distribution(table, one.globals, shapes)
-            for component, table, one in zip(self.components, scores, self.weights, strict=True)
+            component.distribution(self.decoder.scores(rows, 1, number), one.globals, shapes)
+            for number, (component, one) in enumerate(zip(self.components, self.weights, strict=True))
         ]
         return parts[0] if len(parts) == 1 else Joint(parts)
 

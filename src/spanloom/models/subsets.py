@@ -18,6 +18,7 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring
 from spanloom.features import FeatureExtractor, PairFeatures
+from spanloom.inference import Distribution, Independent
 from spanloom.learning import SubsetWeights
 from spanloom.learning.online import ROLES
 from spanloom.models.base import Mentions
@@ -25,7 +26,6 @@ from spanloom.models.trained import Trained, WeightColumn
 from spanloom.schemes.subsets import conflict, decode_subset
 
 if TYPE_CHECKING:
-    from spanloom.inference import Distribution
     from spanloom.models.multilabel import Multilabel
 
 TABLE = ("strings", "string_ends", "pool_sizes", "template_of", "keys")
@@ -158,11 +158,10 @@ class Subsets(Trained):
 
     def distribution(self, sentence: Sentence) -> Distribution:
         """Every candidate for itself, with even odds at the threshold; what else there is has no probability."""
-        from spanloom.inference import Independent
-
         least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
         (scored,) = self.candidates([sentence], threads=1)
-        return Independent([(mention, score - least[mention.label]) for score, mention in scored], exact=False)
+        odds = [score - least[mention.label] for score, mention in scored]
+        return Independent([mention for _, mention in scored], odds, exact=False)
 
     # Keeping
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -16,11 +16,9 @@ from spanloom.corpus.document import Sentence
 from spanloom.decisions.penalty import Penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution
 from spanloom.models.base import CLASSES, Mentions, Model
 from spanloom.models.holding import Holder
-
-if TYPE_CHECKING:
-    from spanloom.inference import Distribution
 
 
 @dataclass(frozen=True, slots=True)

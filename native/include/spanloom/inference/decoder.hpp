@@ -35,7 +35,7 @@ class Decoder {
   std::vector<Structures> best(const SparseRows& rows, int threads, std::span<const Structure* const> structures = {},
                                std::span<const Masks> masks = {}) const;
 
-  // scores[site, column] of all sentences under one structure: [sites * columns].
+  // scores[site, column] of all sentences under one structure, without offsets: [sites * columns].
   std::vector<double> scores(const SparseRows& rows, std::size_t part, int threads) const;
 
  private:
