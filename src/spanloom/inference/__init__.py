@@ -6,6 +6,7 @@ from spanloom.inference.independent import Independent
 from spanloom.inference.joint import Joint
 from spanloom.inference.mixture import Mixture
 from spanloom.inference.readings import Reading, segment_reading, separator_reading, tag_reading
+from spanloom.inference.reread import Reread
 from spanloom.inference.segmentation import Segmentation
 from spanloom.inference.trellis import Trellis
 from spanloom.inference.unfolded import unfolded_trellis
@@ -18,6 +19,7 @@ __all__ = [
     "Marginals",
     "Mixture",
     "Reading",
+    "Reread",
     "Segmentation",
     "Trellis",
     "segment_reading",

@@ -34,6 +34,7 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.fitting import Fitted, fit_model
@@ -250,6 +251,16 @@ class CascadeParts(Parts):
             seen = found if self.model.guesses else []
             found.append(part.find(_with(sentences, seen, self.own), threads))
         return self.union(found, conflicts)
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        """Return the distributions of the parts, each given the best guesses of those before it."""
+        found: list[Mentions] = []
+        beliefs: list[Distribution] = []
+        for part in self.parts:
+            (ready,) = _with([sentence], found if self.model.guesses else [], self.own)
+            beliefs.append(part.distribution(ready))
+            found.append(part.find([ready], 1))
+        return Joint(beliefs)
 
     def facts(self) -> dict[str, Any]:
         return {"groups": ["all" if group is None else ",".join(group) for group in self.order]}

@@ -22,6 +22,7 @@ from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.inference import Distribution, Reread
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.holding import Holder
@@ -182,6 +183,10 @@ class JoinedParts(Parts):
     def read(self, mentions: Sequence[Mention], n: int) -> list[Mention]:
         """Return what runs of joined labels in ``n`` tokens stand for."""
         return split_labels(unrun(mentions, n, self.joined.depth))
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        """Return the tagger's distribution, its joined labels read as mentions."""
+        return Reread(self.parts[0].distribution(sentence), lambda found: self.read(found, len(sentence)), self.labels)
 
     def facts(self) -> dict[str, Any]:
         return {"layers": self.joined.depth, "joined_labels": len(self.joined.known)}
