@@ -261,9 +261,7 @@ def test_chunks_give_their_last_word_and_the() -> None:
     made = annotated(annotator("chunks"), sentence)[0].columns
     assert made["chunk-last"] == ["gene"] * 4 + ["binds", "dna"]
     assert made["chunk-the"] == ["no", "yes", "yes", "yes", "no", "no"]
-    with pytest.raises(
-        CorpusError, match=r"need the column 'chunk', which sentence 0 lacks; .* --annotate chunk\.loom"
-    ):
+    with pytest.raises(CorpusError, match=r"the column 'chunk', which sentence 0 lacks; .* --annotate chunk\.loom"):
         annotated(annotator("chunks"), Sentence(words))
 
 
