@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy.typing as npt
 
@@ -13,12 +13,12 @@ from spanloom.corpus import Document, Sentence
 from spanloom.corpus.columns import missing_column
 from spanloom.corpus.document import map_sentences
 
-if TYPE_CHECKING:
-    from spanloom.learning import Listener
-
 Arrays = dict[str, npt.NDArray[Any]]
 Columns = dict[str, list[str]]
 """Columns of a sentence by name: a value for each token."""
+
+Listener = Callable[[Any], None]
+"""Called with every iteration of training, see ``spanloom.learning.Listener``."""
 
 KINDS: dict[str, type[Annotator]] = {}
 """Every class of annotators by its name in model files: ours, and yours from where they are defined."""
