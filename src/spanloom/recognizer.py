@@ -22,7 +22,7 @@ from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, Pa
 from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.base.parameters import check_choice, check_count, check_number
 from spanloom.corpus import Document, Mention, Sentence, make_document
-from spanloom.corpus.document import map_sentences
+from spanloom.corpus.document import as_documents, map_sentences
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.decisions import penalty
 from spanloom.decisions.repairs import REPAIRS, repair
@@ -267,7 +267,7 @@ class Recognizer:
         feature_set = self.feature_set()
         pipeline = Pipeline.of(self.annotators, open_model=Recognizer.load, parser=self.parser)
         start = time.perf_counter()
-        documents = self._learned(_documents(corpus))
+        documents = self._learned(as_documents(corpus))
         sentences = _sentences(documents)
         if not any(len(s) for s in sentences):
             raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
@@ -299,7 +299,7 @@ class Recognizer:
         dev_sentences: list[Sentence] | None = None
         if dev is not None:
             pipeline.use_threads(self.threads)
-            dev_sentences = _sentences(pipeline.annotate(self._learned(_documents(dev)), wanted))
+            dev_sentences = _sentences(pipeline.annotate(self._learned(as_documents(dev)), wanted))
         plan = Plan(
             model.algorithms[0] if self.algorithm == "auto" else self.algorithm,
             settings,
@@ -356,7 +356,7 @@ class Recognizer:
             Precision, recall and F1 at each value, the same for all labels.
         """
         self._fitted()
-        return self._tune(self._ready(self._learned(_documents(dev))), by_label=by_label)
+        return self._tune(self._ready(self._learned(as_documents(dev))), by_label=by_label)
 
     def _tune(self, sentences: Sequence[Sentence], *, by_label: bool) -> Curve:
         curves = self._fitted().tune_penalty(sentences, self.threads, by_label=by_label)
@@ -416,7 +416,7 @@ class Recognizer:
             units = [self._document(item) if isinstance(item, str) else item for item in islice(items, batch)]
             if not units:
                 return
-            documents = _documents(units)
+            documents = as_documents(units)
             found = iter(self._fitted().find(self._ready(documents), self.threads))
             for unit, document in zip(units, documents, strict=True):
                 mentions = list(islice(found, len(document.sentences)))
@@ -433,14 +433,14 @@ class Recognizer:
         """
         engine = self._fitted()
         check_count("k", k)
-        (sentence,) = self._ready([Document([sentence])])
+        (sentence,) = self._ready(as_documents([sentence]))
         return engine.k_best(sentence, k, self.threads)
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
         gold: list[Any] = list(corpus)
         if self.target is not None:
-            documents = _documents(gold)
+            documents = as_documents(gold)
             found = self._learned(self.predict(documents))
             return evaluate(_sentences(self._learned(documents)), _sentences(found))
         return evaluate(gold, self.predict(gold))
@@ -763,21 +763,6 @@ class Recognizer:
 
 
 _NOT_STORED = frozenset({"features", "clusters", "annotators", "threads", "parser", "tokenizer", "splitter"})
-
-
-def _documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
-    """Documents as they are, sentences as documents of one."""
-    documents: list[Document] = []
-    for item in corpus:
-        if isinstance(item, Document):
-            documents.append(item)
-        elif isinstance(item, Sentence):
-            documents.append(Document([item]))
-        else:
-            raise ParameterError(
-                f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
-            )
-    return documents
 
 
 def _sentences(documents: Iterable[Document]) -> list[Sentence]:

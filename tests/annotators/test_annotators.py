@@ -17,7 +17,7 @@ from spanloom.annotators import (
     train_udpipe,
     train_udpipe_tagger,
 )
-from spanloom.annotators.base import KINDS
+from spanloom.annotators.base import CLASSES
 from spanloom.base.errors import CorpusError, ModelFileError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
 
@@ -164,7 +164,7 @@ def test_an_annotator_of_the_users_own_is_kept_in_the_file(tmp_path: Path) -> No
 
 def test_an_annotator_that_is_not_defined_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Recognizer(features=["bias"], annotators=[Length(4)], max_iter=5).fit(corpus()).save(tmp_path / "ner.loom")
-    monkeypatch.delitem(KINDS, "chars")
+    monkeypatch.delitem(CLASSES, "chars")
     with pytest.raises(ModelFileError, match=r"ner\.loom: .* of the kind 'chars'.* import the module that defines it"):
         Recognizer.load(tmp_path / "ner.loom")
 

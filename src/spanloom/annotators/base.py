@@ -20,7 +20,7 @@ Columns = dict[str, list[str]]
 Listener = Callable[[Any], None]
 """Called with every iteration of training, see ``spanloom.learning.Listener``."""
 
-KINDS: dict[str, type[Annotator]] = {}
+CLASSES: dict[str, type[Annotator]] = {}
 """Every class of annotators by its name in model files: ours, and yours from where they are defined."""
 
 
@@ -86,13 +86,13 @@ class Annotator:
         super().__init_subclass__(**options)
         if "kind" not in vars(cls):
             return
-        known = KINDS.get(cls.kind)
+        known = CLASSES.get(cls.kind)
         if known is not None and _place(known) != _place(cls):  # a cell of a notebook may define it again
             raise ParameterError(
                 f"the annotators {_place(known)} and {_place(cls)} both have the kind {cls.kind!r}; a model file could "
                 "not tell them apart: choose another kind"
             )
-        KINDS[cls.kind] = cls
+        CLASSES[cls.kind] = cls
 
     def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
         """Return the columns of each sentence."""
