@@ -15,6 +15,7 @@ from spanloom.base.errors import ModelFileError, NotFittedError, ParameterError
 from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.base.parameters import check_count
 from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
 from spanloom.decisions import penalty
 from spanloom.decisions.best import Best
@@ -172,8 +173,8 @@ class Recognizer(Parameters):
         Returns precision, recall and F1 at each value, the same for all labels.
         """
         trained = self._fitted()
-        documents = [_document(item) for item in dev]
-        sentences = trained.model.before([s for document in self._ready(documents) for s in document.sentences])
+        ready = self._ready(as_documents(dev))
+        sentences = trained.model.before([s for document in ready for s in document.sentences])
         curve = trained.tune_penalty(sentences, self.threads, by_label=by_label)
         self.training_["penalty_curve"] = curve.to_json()
         return curve
@@ -226,7 +227,7 @@ class Recognizer(Parameters):
         trained = self._fitted()
         items = iter(corpus)
         while units := list(islice(items, batch)):
-            documents = [self._of_text(unit) if isinstance(unit, str) else _document(unit) for unit in units]
+            documents = as_documents(self._of_text(unit) if isinstance(unit, str) else unit for unit in units)
             ready = [s for document in self._ready(documents) for s in document.sentences]
             found = iter(trained.find(ready, self.threads, conflicts))
             for unit, document in zip(units, documents, strict=True):
@@ -320,7 +321,3 @@ class Recognizer(Parameters):
         trained = self._fitted()
         self.pipeline_.use_threads(self.threads)
         return self.pipeline_.annotate(documents, (*trained.extractor.features.columns(), *trained.model.requires))
-
-
-def _document(item: Sentence | Document) -> Document:
-    return item if isinstance(item, Document) else Document([item])

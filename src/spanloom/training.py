@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import spanloom
 from spanloom.annotators import Pipeline
 from spanloom.annotators.base import Fitting
-from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.errors import CorpusError
 from spanloom.corpus import Document, Sentence
+from spanloom.corpus.document import as_documents
 from spanloom.decisions.best import decision
 from spanloom.learning import Iteration, Listener
 from spanloom.models import Model, Task
@@ -82,21 +83,6 @@ def train(
     )
     fitted = fit_model(model, task)
     return Training(fitted, pipeline, _facts(task, fitted, start))
-
-
-def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
-    """Return documents; a sentence that stands alone is one."""
-    documents: list[Document] = []
-    for item in corpus:
-        if isinstance(item, Document):
-            documents.append(item)
-        elif isinstance(item, Sentence):
-            documents.append(Document([item]))
-        else:
-            raise ParameterError(
-                f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
-            )
-    return documents
 
 
 def learned(model: Model, documents: list[Document]) -> list[Document]:

@@ -17,7 +17,7 @@ from spanloom.annotators import (
     train_udpipe,
     train_udpipe_tagger,
 )
-from spanloom.annotators.base import KINDS
+from spanloom.annotators.base import CLASSES
 from spanloom.base.errors import CorpusError, ModelFileError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
 
@@ -164,7 +164,7 @@ def test_an_annotator_of_the_users_own_is_kept_in_the_file(tmp_path: Path) -> No
 
 def test_an_annotator_that_is_not_defined_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Recognizer(features=["bias"], annotators=[Length(4)], max_iter=5).fit(corpus()).save(tmp_path / "ner.loom")
-    monkeypatch.delitem(KINDS, "chars")
+    monkeypatch.delitem(CLASSES, "chars")
     with pytest.raises(ModelFileError, match=r"ner\.loom: .* of the kind 'chars'.* import the module that defines it"):
         Recognizer.load(tmp_path / "ner.loom")
 
@@ -261,9 +261,7 @@ def test_chunks_give_their_last_word_and_the() -> None:
     made = annotated(annotator("chunks"), sentence)[0].columns
     assert made["chunk-last"] == ["gene"] * 4 + ["binds", "dna"]
     assert made["chunk-the"] == ["no", "yes", "yes", "yes", "no", "no"]
-    with pytest.raises(
-        CorpusError, match=r"need the column 'chunk', which sentence 0 lacks; .* --annotate chunk\.loom"
-    ):
+    with pytest.raises(CorpusError, match=r"the column 'chunk', which sentence 0 lacks; .* --annotate chunk\.loom"):
         annotated(annotator("chunks"), Sentence(words))
 
 

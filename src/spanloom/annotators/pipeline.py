@@ -149,7 +149,9 @@ class Pipeline:
         """Make the columns that can be made and that a sentence lacks; if not strict, an error leaves one out."""
         for maker in self._makers:
             wanted = [name for name in maker.provides if name in names]
-            if not any(name not in s.columns for document in documents for s in document.sentences for name in wanted):
+            if not wanted or not any(
+                name not in s.columns for document in documents for s in document.sentences for name in wanted
+            ):
                 continue
             documents = self._with(documents, maker.requires, strict)
             try:

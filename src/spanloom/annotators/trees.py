@@ -84,6 +84,11 @@ class Trees(Annotator):
     def __init__(self, parser: Parser | None, reference: str = "") -> None:
         self._parser, self.reference = parser, reference
 
+    @classmethod
+    def cached(cls, parser: Parser, folder: str | os.PathLike[str] | None) -> Trees:
+        """Make one that keeps trees in a folder, if there is one."""
+        return cls(parser if folder is None else CachedParser(parser, folder))
+
     @property
     def parser(self) -> Parser:
         """The parser, opened if it is not yet."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention, Part, Parts
 
 OwnFeatures = Sequence[Any]
@@ -167,6 +168,27 @@ class Document:
     def surface(self, mention: Mention) -> str:
         """Return a document mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
+
+
+def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
+    """Return documents as they are, and sentences as documents of one.
+
+    Examples
+    --------
+    >>> [doc.text for doc in as_documents([Sentence(["a", "gene"]), Document([Sentence(["b"]), Sentence(["c"])])])]
+    ['a gene', 'b\\nc']
+    """
+    documents: list[Document] = []
+    for item in corpus:
+        if isinstance(item, Document):
+            documents.append(item)
+        elif isinstance(item, Sentence):
+            documents.append(Document([item], "", item.text, [0]))
+        else:
+            raise ParameterError(
+                f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
+            )
+    return documents
 
 
 def map_sentences(

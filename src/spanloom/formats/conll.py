@@ -21,7 +21,7 @@ from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import SCHEMES, from_tags, is_tag, to_tags
 from spanloom.formats.lines import lines
-from spanloom.formats.loss import Fitting, Unwritten
+from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
@@ -135,7 +135,7 @@ def write(
     choice("comments", comments, ("yes", "no"))
     if not layers.isdecimal() or int(layers) < 1:
         raise ParameterError(f"option layers={layers!r} must be a whole number from 1")
-    fitting = Fitting("conll", lossy, layers=int(layers))
+    limits = Limits("conll", lossy, layers=int(layers))
     unwritten = Unwritten("conll")
     names: list[str] | None = columns.split(",") if columns else None
     with target(path) as out:
@@ -154,8 +154,8 @@ def write(
                 where = f"document {doc.id or k}, sentence {s}"
                 if comments == "yes":
                     _write_comments(sentence, out, unwritten, where)
-                _write_rows(sentence, names, fitting, scheme, out, report, unwritten, where)
-        fitting.raise_errors(report)
+                _write_rows(sentence, names, limits, scheme, out, report, unwritten, where)
+        limits.raise_errors(report)
     unwritten.tell(report, path)
 
 
@@ -270,7 +270,7 @@ def _write_comments(sentence: Sentence, out: Any, unwritten: Unwritten, where: s
 def _write_rows(
     sentence: Sentence,
     names: list[str],
-    fitting: Fitting,
+    limits: Limits,
     scheme: str,
     out: Any,
     report: Report,
@@ -284,7 +284,7 @@ def _write_rows(
     for mention in sentence.mentions:
         unwritten.note("probabilities", mention.prob is not None)
         unwritten.note("attributes", mention.attributes)
-    layers = fitting.fit(sentence.mentions, report, where)
+    layers = limits.fit(sentence.mentions, report, where)
     if scheme == "IO":
         _check_touching(layers, report, where)
     tags = [to_tags([(m.label, m.start, m.end) for m in layer], len(sentence), scheme) for layer in layers]

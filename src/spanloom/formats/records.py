@@ -10,7 +10,7 @@ from spanloom.corpus.mention import Part
 from spanloom.formats.align import CharMention
 from spanloom.formats.checks import BadRecord, as_int, as_list, as_object, as_string, decode, encode
 from spanloom.formats.lines import lines, whole
-from spanloom.formats.loss import Fitting, Unwritten
+from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
 
@@ -82,7 +82,7 @@ def write_records(
         The fields that the format gives a meaning to. A document's meta of such a name has no place beside them: it is
         left out and counted in the report.
     """
-    fitting = Fitting(format, lossy)
+    limits = Limits(format, lossy)
     unwritten = Unwritten(format)
     with target(path) as out:
         for k, doc in enumerate(docs):
@@ -90,16 +90,16 @@ def write_records(
             for name in doc.meta.keys() & own:
                 unwritten.note(f"meta named {name!r}", True)
             rest = {name: value for name, value in doc.meta.items() if name not in own}
-            record = make(doc, list(_contiguous(doc, fitting, unwritten, report, where)), rest)
+            record = make(doc, list(_contiguous(doc, limits, unwritten, report, where)), rest)
             out.write(encode(record, f"{path}: {where}"))
             _note_rest(doc, unwritten)
-        fitting.raise_errors(report)
+        limits.raise_errors(report)
     unwritten.tell(report, path)
 
 
-def _contiguous(doc: Document, fitting: Fitting, unwritten: Unwritten, report: Report, where: str) -> Iterator[Span]:
+def _contiguous(doc: Document, limits: Limits, unwritten: Unwritten, report: Report, where: str) -> Iterator[Span]:
     spans = doc.spans
-    for mention in fitting.fit(doc.mentions, report, where)[0]:
+    for mention in limits.fit(doc.mentions, report, where)[0]:
         unwritten.note("attributes", mention.attributes)
         unwritten.note("probabilities", mention.prob is not None)
         yield mention.label, (spans[mention.start][0], spans[mention.end - 1][1]), mention.parts[0]

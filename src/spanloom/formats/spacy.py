@@ -16,7 +16,7 @@ from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tokenizer import split_sentences
 from spanloom.formats.assemble import assemble, join_at
-from spanloom.formats.loss import Fitting, Unwritten
+from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.report import Report
 
 _COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "deprel": "dep_"}
@@ -80,7 +80,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, language: str 
     spacy = need("spacy", "spacy")
     tokens = need("spacy.tokens", "spacy")
     vocab = spacy.blank(language).vocab
-    fitting = Fitting("spacy", lossy)
+    limits = Limits("spacy", lossy)
     unwritten = Unwritten("spacy")
     box = tokens.DocBin(store_user_data=True)
     for k, doc in enumerate(docs):
@@ -100,7 +100,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, language: str 
         for token in made:
             token.is_sent_start = token.i in firsts or token.i == 0
         _set_columns(doc, made, place, unwritten)
-        (held,) = fitting.fit(doc.mentions, report, where)
+        (held,) = limits.fit(doc.mentions, report, where)
         found = [tokens.Span(made, place[m.start], place[m.end - 1] + 1, label=m.label) for m in held]
         made.spans["sc"] = found
         if not any(a.overlaps(b) for i, a in enumerate(held) for b in held[:i]):
@@ -110,7 +110,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, language: str 
             unwritten.note("probabilities", mention.prob is not None)
         made.user_data[_KEY] = {"id": doc.id, "meta": doc.meta}
         box.add(made)
-    fitting.raise_errors(report)
+    limits.raise_errors(report)
     with whole_file(path, "wb") as out:
         out.write(box.to_bytes())
     unwritten.tell(report, path)
