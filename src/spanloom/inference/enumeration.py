@@ -108,6 +108,11 @@ class Enumeration(Distribution):
     def entropy(self) -> float:
         return float(-np.sum(self._probs * self.log_probs))
 
+    def _why(self, mention: Mention) -> str:
+        if mention.label in self.labels and self.missing > 0:
+            return f"none of the {len(self.sets)} structures that are listed has it beside what else must be"
+        return super()._why(mention)
+
     def _given(self, mention: Mention, must: bool) -> Enumeration | None:
         kept = np.array([(mention in own) == must for own in self.sets], np.bool_)
         if not kept.any():
@@ -122,6 +127,6 @@ class Enumeration(Distribution):
             [own for own, keep in zip(self.sets, kept.tolist(), strict=True) if keep],
             self.names,
             self.log_z + mass,
-            self.missing / (math.exp(mass) + self.missing),
+            self.missing and self.missing / (math.exp(mass) + self.missing),
             self.labels,
         )
