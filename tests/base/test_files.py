@@ -172,9 +172,9 @@ def test_several_files_come_all_or_none(tmp_path: Path) -> None:
     def fail() -> None:
         with whole_files(target) as place:
             (place / "b.txt").write_text("new")
-            raise ValueError
+            raise KeyError
 
-    with pytest.raises(ValueError):
+    with pytest.raises(KeyError):
         fail()
     assert os.listdir(tmp_path) == ["out"]
     assert os.listdir(target) == ["old"]

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from spanloom import files
+from spanloom.base import files
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.model_file import load_arrays, pack_strings, save_arrays, unpack_strings
 

@@ -86,17 +86,18 @@ def whole_files(path: str | os.PathLike[str], *, name: Callable[[Path], Path] | 
     (['out'], ['a.txt'])
     """
     target = Path(os.path.realpath(path))
-    part = target.with_name(part_name())
+    place = target if target.is_dir() else target.parent
+    part = place / part_name()
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sweep_once(target.parent, os.getpid())
+        place.mkdir(parents=True, exist_ok=True)
+        sweep_once(place, os.getpid())
         part.mkdir()
         yield part
         final = name(target) if name else target
         for file in sorted(p for p in part.rglob("*") if not p.is_dir()):
-            place = final / file.relative_to(part)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(file, place)
+            goal = final / file.relative_to(part)
+            goal.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, goal)
         final.mkdir(exist_ok=True)
     except OSError as error:
         raise _of(path, part, error) from None
@@ -112,3 +113,26 @@ def _of(path: str | os.PathLike[str], part: Path, error: OSError) -> OSError:
     if given is not None and given.startswith(f"{part}{os.sep}"):
         return OSError(error.errno, error.strerror, os.path.join(path, given[len(str(part)) + 1 :]))
     return error
+
+
+def check_place(path: str | os.PathLike[str], *, folder: bool = False) -> None:
+    """Raise ``OSError`` if a result cannot be written at ``path``: to be called before long work, not after it.
+
+    Parameters
+    ----------
+    folder
+        Whether the result is, or may be, a folder; those above it are made then.
+    """
+    target = Path(path)
+    above = target.parent
+    if not folder and target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder; give the name of a file", str(path))
+    while folder and not above.exists() and above != above.parent:
+        above = above.parent
+    if target.exists() and not target.is_dir() and not stat.S_ISREG(target.stat().st_mode):
+        return  # a pipe or a device
+    if not above.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such folder", str(above))
+    for place in (above, target) if target.is_dir() else (above,):
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "cannot write in this folder", str(place))

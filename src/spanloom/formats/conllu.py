@@ -98,7 +98,7 @@ def read(path: str, report: Report, *, iob2: str = "", ignore: str = "") -> Iter
 def write(docs: Iterable[Document], path: str, report: Report) -> None:
     """Write documents as CoNLL-U, mentions in bracket notation in MISC; missing columns are ``_``."""
     unwritten = Unwritten("conllu")
-    with target(path) as out:
+    with target(path, report) as out:
         for k, doc in enumerate(docs):
             out.write(f"# newdoc id = {_one_line(doc.id, f'the id of document {k}')}\n")
             fields = _fields(doc)

@@ -12,11 +12,11 @@ from typing import Any
 
 from spanloom.base.errors import CorpusError
 from spanloom.base.extras import need
-from spanloom.base.files import whole_file
 from spanloom.corpus.document import Document
 from spanloom.formats import jsonl
 from spanloom.formats.checks import BadRecord, decode
 from spanloom.formats.report import Report
+from spanloom.formats.writing import binary_target
 
 _JSON = ("columns", "features", "meta")
 _ROWS = 1000
@@ -40,7 +40,7 @@ def read(path: str, report: Report) -> Iterator[Document]:
                 else:
                     yield doc
     except need("pyarrow", "parquet").ArrowException as error:
-        raise CorpusError(f"{path}:1: not Parquet: {error}") from error
+        raise CorpusError(f"not Parquet: {error}", f"{path}:1") from error
 
 
 def write(docs: Iterable[Document], path: str, report: Report) -> None:
@@ -48,13 +48,13 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
     arrow = need("pyarrow", "parquet")
     parquet = need("pyarrow.parquet", "parquet")
     schema = arrow_schema()
-    with whole_file(path, "wb") as out, parquet.ParquetWriter(out, schema) as writer:
+    with binary_target(path, report) as out, parquet.ParquetWriter(out, schema) as writer:
         rows: list[dict[str, Any]] = []
         for doc in docs:
             try:
                 rows.append(to_row(doc))
             except (TypeError, ValueError) as error:
-                raise CorpusError(f"{path}: document {doc.id!r} has a value that cannot be kept: {error}") from error
+                raise CorpusError(f"document {doc.id!r} has a value that cannot be kept: {error}", path) from error
             if len(rows) == _ROWS:
                 writer.write_table(arrow.Table.from_pylist(rows, schema=schema))
                 rows = []

@@ -9,6 +9,7 @@ from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Part
 from spanloom.formats.align import CharMention
 from spanloom.formats.checks import BadRecord, as_int, as_list, as_object, as_string, decode, encode
+from spanloom.formats.compression import reading_bytes
 from spanloom.formats.lines import lines, whole
 from spanloom.formats.loss import Fitting, Unwritten
 from spanloom.formats.report import Report
@@ -21,7 +22,7 @@ Span = tuple[str, Part, Part]
 def records(path: str, report: Report) -> Iterator[tuple[str, Any]]:
     """Yield place and value of every record: of each line, or of each item if the file is one JSON array."""
     if path != "-":
-        with open(path, "rb") as file:
+        with reading_bytes(path) as file:
             array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
         if array:
             try:
@@ -84,7 +85,7 @@ def write_records(
     """
     fitting = Fitting(format, lossy)
     unwritten = Unwritten(format)
-    with target(path) as out:
+    with target(path, report) as out:
         for k, doc in enumerate(docs):
             where = f"document {doc.id or k}"
             for name in doc.meta.keys() & own:

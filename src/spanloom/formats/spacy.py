@@ -11,13 +11,13 @@ from typing import Any
 
 from spanloom.base.errors import CorpusError
 from spanloom.base.extras import need
-from spanloom.base.files import whole_file
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tokenizer import split_sentences
 from spanloom.formats.assemble import assemble, join_at
 from spanloom.formats.loss import Fitting, Unwritten
 from spanloom.formats.report import Report
+from spanloom.formats.writing import binary_target
 
 _COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "deprel": "dep_"}
 _KEY = "spanloom"
@@ -40,7 +40,7 @@ def read(path: str, report: Report, *, language: str = "xx", groups: str = "") -
     try:
         docs = list(tokens.DocBin().from_disk(path).get_docs(vocab))
     except Exception as error:  # the package lets through whatever its decoders raise
-        raise CorpusError(f"{path}:1: not a DocBin: {type(error).__name__}: {error}") from error
+        raise CorpusError(f"not a DocBin: {type(error).__name__}: {error}", f"{path}:1") from error
     for doc in docs:
         kept = [token for token in doc if not token.is_space]
         place = {token.i: i for i, token in enumerate(kept)}
@@ -111,7 +111,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, language: str 
         made.user_data[_KEY] = {"id": doc.id, "meta": doc.meta}
         box.add(made)
     fitting.raise_errors(report)
-    with whole_file(path, "wb") as out:
+    with binary_target(path, report) as out:
         out.write(box.to_bytes())
     unwritten.tell(report, path)
 

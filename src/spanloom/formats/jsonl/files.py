@@ -50,6 +50,6 @@ def write(docs: Iterable[Document], path: str, report: Report, *, chars: str = "
         nothing but a JSON parser.
     """
     choice("chars", chars, ("yes", "no"))
-    with target(path) as out:
+    with target(path, report) as out:
         for doc in docs:
             out.write(encode(to_dict(doc, chars == "yes"), f"{path}: document {doc.id!r}"))
