@@ -111,8 +111,11 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
             number = 1 + max(
                 (int(g) for m in doc.mentions if (g := m.attributes.get("GRP", "")).isdecimal()), default=0
             )
-            for sentence in doc.sentences:
-                number = _write_sentence(sentence, fields, number, out, unwritten)
+            for s, sentence in enumerate(doc.sentences):
+                try:
+                    number = _write_sentence(sentence, fields, number, out, unwritten)
+                except CorpusError as error:
+                    raise CorpusError(error.what, f"document {doc.id or k}, sentence {s}") from None
     unwritten.tell(report, path)
 
 

@@ -54,7 +54,9 @@ class Corpus:
         self.report = report
         report.ref = self.ref
         try:
-            yield from self._reader(report)
+            for number, doc in enumerate(self._reader(report), 1):
+                _check_labels(doc, report, f"{self.ref.path} document {doc.id or number}")
+                yield doc
         except CorpusError as error:
             if report.strict:
                 raise
@@ -146,6 +148,14 @@ def check_target(ref: Reference, **options: Any) -> Callable[..., None]:
 def takes_folders(format: str) -> bool:
     """Whether a folder is one corpus of a format, rather than a folder of its files."""
     return bool(getattr(_module(format), "takes_folders", False))
+
+
+def _check_labels(doc: Document, report: Report, where: str) -> None:
+    for k, sentence in enumerate(doc.sentences):
+        for mention in sentence.mentions:
+            if not mention.label:
+                what = f"{mention.parts} {sentence.surface(mention)!r} has no label; give it one"
+                report.error("label", f"{where}, sentence {k}", what)
 
 
 def _counted(docs: Iterable[Document], report: Report) -> Iterator[Document]:

@@ -77,8 +77,6 @@ def _mentions(doc: Document, report: Report, where: str) -> None:
             if mention.end > len(sentence):
                 report.error("out-of-text", place, f"{what} ends after the last of {len(sentence)} tokens")
                 continue
-            if not mention.label:
-                report.error("label", place, f"{mention.parts} {sentence.surface(mention)!r} has no label")
             if mention in seen:
                 alike = seen[mention] == dict(mention.attributes)
                 note = report.error if alike else report.warning
