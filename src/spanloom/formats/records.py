@@ -15,8 +15,8 @@ from spanloom.formats.loss import Fitting, Unwritten
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
 
-Span = tuple[str, Part, Part]
-"""Label, character range and token range of a contiguous mention."""
+Span = tuple[str, Part, Part, float | None]
+"""Label, character range, token range and probability of a contiguous mention."""
 
 
 def records(path: str, report: Report) -> Iterator[tuple[str, Any]]:
@@ -64,6 +64,15 @@ def char_span(
     return CharMention(name, (place,), None, {}, f"{where} {what}")
 
 
+def score(value: Any, what: str) -> float | None:
+    """Return the score of a span as a probability; None if it has none, or one that is no probability."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadRecord(f"score of {what} must be a number, not {value!r}")
+    return float(value) if 0 <= value <= 1 else None
+
+
 def write_records(
     docs: Iterable[Document],
     path: str,
@@ -102,8 +111,7 @@ def _contiguous(doc: Document, fitting: Fitting, unwritten: Unwritten, report: R
     spans = doc.spans
     for mention in fitting.fit(doc.mentions, report, where)[0]:
         unwritten.note("attributes", mention.attributes)
-        unwritten.note("probabilities", mention.prob is not None)
-        yield mention.label, (spans[mention.start][0], spans[mention.end - 1][1]), mention.parts[0]
+        yield mention.label, (spans[mention.start][0], spans[mention.end - 1][1]), mention.parts[0], mention.prob
 
 
 def _note_rest(doc: Document, unwritten: Unwritten) -> None:
