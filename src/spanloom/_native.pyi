@@ -503,3 +503,11 @@ class TokenTrie:
 
     def match(self, sentences: Sequence, threads: int = 0) -> tuple:
         """Return (ptr, [start, end, kind] one after the other) of all sentences."""
+
+def tokenize(text: str) -> list[tuple[int, int]]:
+    """Return the tokens of a text as half-open ranges of characters."""
+
+def split_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """
+    Return the sentences of a text, given its tokens, as half-open ranges of tokens.
+    """
