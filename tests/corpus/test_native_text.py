@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import unicodedata
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -55,12 +55,23 @@ def test_random_text_is_cut_as_by_the_rules(text: str) -> None:
     check(text)
 
 
+def signature(char: str) -> tuple[object, ...]:
+    """What the rules could know of a character."""
+    tests = (str.isalpha, str.isalnum, str.isdigit, str.isspace, str.isupper, str.islower, str.istitle)
+    return unicodedata.category(char), *(test(char) for test in tests)
+
+
 def test_every_code_point_is_cut_as_by_the_rules() -> None:
-    """Each beside a letter, a digit, a period and itself; also halves of surrogate pairs, which a str may hold."""
-    for start in range(0, 0x110000, 0x400):
-        check(
-            " ".join(f"a{c}.{c}1 {c}. {c}{c} B{c}@x{c}.c www.{c} {c}A" for c in map(chr, range(start, start + 0x400)))
-        )
+    """Each within a word; also halves of surrogate pairs, which a str may hold."""
+    check(" ".join(f"a{chr(code)}1" for code in range(0x110000)))
+
+
+def test_code_points_at_the_borders_of_classes_are_cut_as_by_the_rules() -> None:
+    """Each beside letters, digits, periods and itself, and in addresses."""
+    chars = [chr(code) for code in range(0x110000)]
+    borders = [b for a, b in pairwise(chars) if signature(a) != signature(b)] + chars[:0x250]
+    assert len(borders) > 3000
+    check(" ".join(f"{c}. {c}{c}.{c}1 B{c}@x{c}.c www.{c} {c}A" for c in borders))
 
 
 @given(st.text(alphabet="ab.! \n(\u0301", max_size=30), st.data())

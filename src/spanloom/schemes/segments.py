@@ -130,6 +130,10 @@ class Segments:
             found[s].append(Mention(str(self._readings[code].label), ((start, end),)))
         return found
 
+    def borders(self) -> tuple[list[str | None], npt.NDArray[np.bool_]]:
+        """Return the type of each label (None outside), and whether there is a border between labels ``[a, b]``."""
+        return [r.label for r in self._readings], self._parts
+
     def illegal(self, labels: Labels) -> list[int]:
         """Return the tokens whose label may not follow the one before; the length counts as a last, empty token."""
         codes = np.asarray(labels, np.intp)

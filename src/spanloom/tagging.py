@@ -1,0 +1,247 @@
+"""From raw text to mentions and to JSON lines, without a Python object for each token or mention.
+
+A batch of texts is cut, looked at, decoded and written in the native core; what comes back are arrays and bytes. The
+mentions are those of ``Recognizer.predict``. It takes models of contiguous mentions over labels or separators whose
+features read nothing but words; ``obstacle`` says what is in the way of others, which go through ``Recognizer.stream``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom import _native
+from spanloom._native import Reading, TaggedTexts, TokenizedTexts
+from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.engines import ComponentEngine
+from spanloom.formats.checks import BadRecord, decode, encode
+from spanloom.formats.jsonl import parse, to_dict
+from spanloom.formats.lines import lines
+from spanloom.formats.report import Report
+from spanloom.models.base import Component
+from spanloom.models.chain import ChainComponent
+from spanloom.models.separators import SeparatorComponent
+from spanloom.recognizer import Recognizer
+from spanloom.schemes import Segments
+
+BATCH_CHARACTERS = 1 << 20
+"""Texts are tagged together until they have so many characters; a longer one is a batch of its own."""
+BATCH_TEXTS = 4096
+_PLAIN = frozenset({"id", "text", "meta"})
+
+
+def obstacle(recognizer: Recognizer) -> str | None:
+    """Say why a recogniser cannot go from text to mentions by the short way; None if it can.
+
+    Examples
+    --------
+    >>> from spanloom import Recognizer, read
+    >>> ner = Recognizer("chain", overlap="longest", max_iter=2, repairs=["parentheses"]).fit(read("sample:dev"))
+    >>> obstacle(ner)
+    'its mentions are repaired'
+    """
+    engine = recognizer._fitted()
+    if not isinstance(engine, ComponentEngine):
+        return f"the model {engine.model.name!r} has no components"
+    if recognizer.target is not None:
+        return f"it tags the column {recognizer.target!r}"
+    if any(_label_of(component) is None for component in engine.model.components):
+        return f"the model {engine.model.name!r} has neither labels of segments nor separators"
+    if recognizer.annotators_:
+        return "it has annotators"
+    if recognizer.repairs:
+        return "its mentions are repaired"
+    if recognizer.tokenizer or recognizer.splitter or recognizer._needs_tokenizer:
+        return "it has a tokenizer or splitter of its own"
+    features = engine.extractor.features
+    others = sorted(set(features.columns()) - {"word"})
+    if others or features.uses_own():
+        return f"its features read {', '.join(others) or 'own features'}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedBatch:
+    """The mentions of some texts, as arrays with one number a mention.
+
+    Attributes
+    ----------
+    labels
+        What the numbers in ``label`` stand for.
+    texts
+        Sentences and tokens of the texts.
+    found
+        ``ptr`` (the mentions of each text), ``label``, ``start``, ``end`` (tokens), ``start_char``, ``end_char``.
+    """
+
+    labels: tuple[str, ...]
+    texts: TokenizedTexts
+    found: TaggedTexts
+    threads: int
+
+    @property
+    def document(self) -> npt.NDArray[np.intp]:
+        """The text of each mention."""
+        return np.repeat(np.arange(self.texts.documents), np.diff(self.found.ptr))
+
+    def json_lines(self, ids: Sequence[str], metas: Sequence[str] | None = None, *, whole: bool = True) -> bytes:
+        """Return one line of JSON for each text, as ``formats.jsonl.write`` with ``chars="yes"`` does.
+
+        Parameters
+        ----------
+        ids
+            One for each text; an empty one is left out.
+        metas
+            JSON that goes into the field ``meta``; an empty one is left out.
+        whole
+            False for the id and the mentions only, each with its label, characters and text.
+        """
+        return self.found.json_lines(self.labels, ids, [""] * len(ids) if metas is None else metas, whole, self.threads)
+
+
+class TextTagger:
+    """A recogniser at work on raw text.
+
+    Parameters
+    ----------
+    recognizer
+        A trained one. A mention penalty that it is given later counts here too.
+    threads
+        None for all cores. The result is the same for any number.
+
+    Raises
+    ------
+    ParameterError
+        If there is an ``obstacle``.
+
+    Examples
+    --------
+    >>> from spanloom import Recognizer, read
+    >>> tagger = TextTagger(Recognizer("chain", overlap="longest", max_iter=5).fit(read("sample:train")))
+    >>> batch = tagger.tag(["IL-2 binds. It does."])
+    >>> batch.texts.sentences, batch.texts.tokens
+    (2, 8)
+    >>> len(batch.found.start_char) == batch.found.size
+    True
+    """
+
+    def __init__(self, recognizer: Recognizer, threads: int | None = None) -> None:
+        reason = obstacle(recognizer)
+        engine = recognizer._fitted()
+        if reason is not None or not isinstance(engine, ComponentEngine):
+            raise ParameterError(f"this recogniser cannot tag text natively: {reason}; use Recognizer.stream")
+        self.labels = tuple(recognizer.labels_)  # sorted, so that labels compare as their numbers do
+        readings = [_reading(component, self.labels) for component in engine.model.components]
+        self._tagger = _native.TextTagger(engine.extractor._fitted(), engine.decoder, readings)
+        self.threads = threads or 0
+
+    def tag(self, texts: Sequence[str]) -> TaggedBatch:
+        """Find the mentions of texts; ``CorpusError`` if one is not valid Unicode."""
+        try:
+            cut = TokenizedTexts(texts, self.threads)
+        except ValueError as error:
+            raise CorpusError(str(error)) from None
+        return TaggedBatch(self.labels, cut, self._tagger.tag(cut, self.threads), self.threads)
+
+    def stream(self, texts: Iterable[str]) -> Iterator[TaggedBatch]:
+        """Yield batch after batch: memory does not grow with the input."""
+        batch: list[str] = []
+        size = 0
+        for text in texts:
+            batch.append(text)
+            size += len(text)
+            if size >= BATCH_CHARACTERS or len(batch) == BATCH_TEXTS:
+                yield self.tag(batch)
+                batch, size = [], 0
+        if batch:
+            yield self.tag(batch)
+
+
+def tag_json_lines(recognizer: Recognizer, path: str, report: Report, *, whole: bool = True) -> Iterator[bytes]:
+    """Yield the lines of a JSONL file with the mentions that a recogniser finds in them, some lines at a time.
+
+    Lines that have tokens or mentions already are tagged one by one through ``Recognizer.stream``.
+
+    Parameters
+    ----------
+    recognizer
+        A trained one without an ``obstacle``; its ``threads`` count.
+    path
+        A JSONL file, ``-`` for standard input.
+    report
+        Takes lines that cannot be read; a strict one raises ``CorpusError`` with the line number.
+    whole
+        Whether lines have the whole documents; False for ids and mentions.
+    """
+    tagger = TextTagger(recognizer, recognizer.threads)
+    name = "standard input" if path == "-" else path
+    texts: list[str] = []
+    ids: list[str] = []
+    metas: list[str] = []
+    size = 0
+
+    def flush() -> Iterator[bytes]:
+        nonlocal texts, ids, metas, size
+        if texts:
+            yield tagger.tag(texts).json_lines(ids, metas, whole=whole)
+        texts, ids, metas, size = [], [], [], 0
+
+    for number, line in lines(path, report):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            record = decode(line)
+            if _is_plain(record):
+                meta = record.get("meta")
+                texts.append(record["text"])
+                ids.append(record.get("id", ""))
+                metas.append(encode(meta, where)[:-1] if meta and whole else "")
+                size += len(record["text"])
+                if size >= BATCH_CHARACTERS or len(texts) == BATCH_TEXTS:
+                    yield from flush()
+                continue
+            document = parse(record, report, where)
+        except BadRecord as error:
+            report.broken(error.kind, where, str(error))
+            continue
+        yield from flush()
+        found = to_dict(recognizer.predict(document), chars=True)
+        yield encode(found if whole else _mentions_only(found), where).encode()
+    yield from flush()
+
+
+def _is_plain(record: Any) -> bool:
+    """Whether a line has nothing but a text, an id and meta."""
+    return (
+        type(record) is dict
+        and _PLAIN.issuperset(record)
+        and type(record.get("text")) is str
+        and type(record.get("id", "")) is str
+        and type(record.get("meta", {})) is dict
+    )
+
+
+def _mentions_only(record: dict[str, Any]) -> dict[str, Any]:
+    mentions = [{name: value for name, value in one.items() if name != "parts"} for one in record["mentions"]]
+    return ({"id": record["id"]} if "id" in record else {}) | {"mentions": mentions}
+
+
+def _label_of(component: Component) -> Segments | str | None:
+    """What a component's cells are read with: labels of segments, or the label of separators; None for others."""
+    if isinstance(component, ChainComponent) and isinstance(component.segments, Segments):
+        return component.segments
+    return component.type if isinstance(component, SeparatorComponent) else None
+
+
+def _reading(component: Component, labels: Sequence[str]) -> Reading:
+    how = _label_of(component)
+    if isinstance(how, Segments):
+        types, borders = how.borders()
+        numbers = [-1 if one is None else labels.index(one) for one in types]
+        return Reading.segments(np.array(numbers, np.int32), borders.astype(np.uint8).ravel())
+    return Reading.separators(labels.index(str(how)))
