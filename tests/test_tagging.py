@@ -19,7 +19,7 @@ from spanloom.formats.checks import encode
 from spanloom.formats.jsonl import to_dict
 from spanloom.formats.report import Report
 from spanloom.learning import Weights
-from spanloom.tagging import TextTagger, obstacle, tag_json_lines
+from spanloom.tagging import TextTagger, json_records, obstacle, tag_lines
 
 KINDS = {
     "chain": {"model": "chain", "overlap": "longest"},
@@ -133,14 +133,14 @@ def test_files_are_those_of_reading_tagging_and_writing(trained: Recognizer, tmp
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text("\n".join(json.dumps(r, ensure_ascii=ascii_only) for r in MIXED) + "\n\n", encoding="utf-8")
     write(trained.stream(read(source)), target, chars="yes")
-    assert b"".join(tag_json_lines(trained, str(source), Report())) == target.read_bytes()
+    assert b"".join(tag_lines(trained, json_records(str(source), Report()))) == target.read_bytes()
 
 
 def test_mentions_only_are_those_of_the_whole_lines(trained: Recognizer, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text("\n".join(map(json.dumps, MIXED)), encoding="utf-8")
-    whole = b"".join(tag_json_lines(trained, str(source), Report())).decode().splitlines()
-    short = b"".join(tag_json_lines(trained, str(source), Report(), whole=False)).decode().splitlines()
+    whole = b"".join(tag_lines(trained, json_records(str(source), Report()))).decode().splitlines()
+    short = b"".join(tag_lines(trained, json_records(str(source), Report()), whole=False)).decode().splitlines()
     for long_line, line in zip(whole, short, strict=True):
         record, expected = json.loads(line), json.loads(long_line)
         assert record.get("id") == expected.get("id")
@@ -157,9 +157,9 @@ def test_bad_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"text": "good"}\n' + line + "\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=rf"in\.jsonl:2.*{message}"):
-        b"".join(tag_json_lines(ner, str(source), Report()))
+        b"".join(tag_lines(ner, json_records(str(source), Report())))
     report = Report(strict=False)
-    assert b"".join(tag_json_lines(ner, str(source), report)).count(b"\n") == 1
+    assert b"".join(tag_lines(ner, json_records(str(source), report))).count(b"\n") == 1
     assert len(report.problems) == 1
 
 

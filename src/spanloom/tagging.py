@@ -17,9 +17,11 @@ import numpy.typing as npt
 from spanloom import _native
 from spanloom._native import Reading, TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.corpus import Document
 from spanloom.engines import ComponentEngine
 from spanloom.formats.checks import BadRecord, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
+from spanloom.formats.jsonl.records import mentions_only
 from spanloom.formats.lines import lines
 from spanloom.formats.report import Report
 from spanloom.models.base import Component
@@ -147,72 +149,85 @@ class TextTagger:
             raise CorpusError(str(error)) from None
         return TaggedBatch(self.labels, cut, self._tagger.tag(cut, self.threads), self.threads)
 
-    def stream(self, texts: Iterable[str]) -> Iterator[TaggedBatch]:
-        """Yield batch after batch: memory does not grow with the input."""
-        batch: list[str] = []
-        size = 0
-        for text in texts:
-            batch.append(text)
-            size += len(text)
-            if size >= BATCH_CHARACTERS or len(batch) == BATCH_TEXTS:
-                yield self.tag(batch)
-                batch, size = [], 0
-        if batch:
-            yield self.tag(batch)
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A text that nothing is known of yet; ``meta`` is JSON, empty for none."""
+
+    id: str
+    text: str
+    meta: str = ""
 
 
-def tag_json_lines(recognizer: Recognizer, path: str, report: Report, *, whole: bool = True) -> Iterator[bytes]:
-    """Yield the lines of a JSONL file with the mentions that a recogniser finds in them, some lines at a time.
-
-    Lines that have tokens or mentions already are tagged one by one through ``Recognizer.stream``.
+def json_records(path: str, report: Report) -> Iterator[Plain | Document]:
+    """Yield what the lines of a JSONL file hold: plain texts, and documents where there is more.
 
     Parameters
     ----------
-    recognizer
-        A trained one without an ``obstacle``; its ``threads`` count.
     path
         A JSONL file, ``-`` for standard input.
     report
         Takes lines that cannot be read; a strict one raises ``CorpusError`` with the line number.
-    whole
-        Whether lines have the whole documents; False for ids and mentions.
     """
-    tagger = TextTagger(recognizer, recognizer.threads)
     name = "standard input" if path == "-" else path
-    texts: list[str] = []
-    ids: list[str] = []
-    metas: list[str] = []
-    size = 0
-
-    def flush() -> Iterator[bytes]:
-        nonlocal texts, ids, metas, size
-        if texts:
-            yield tagger.tag(texts).json_lines(ids, metas, whole=whole)
-        texts, ids, metas, size = [], [], [], 0
-
     for number, line in lines(path, report):
         if not line.strip():
             continue
         where = f"{name}:{number}"
         try:
             record = decode(line)
+            del line
             if _is_plain(record):
                 meta = record.get("meta")
-                texts.append(record["text"])
-                ids.append(record.get("id", ""))
-                metas.append(encode(meta, where)[:-1] if meta and whole else "")
-                size += len(record["text"])
-                if size >= BATCH_CHARACTERS or len(texts) == BATCH_TEXTS:
-                    yield from flush()
-                continue
-            document = parse(record, report, where)
+                yield Plain(record.get("id", ""), record["text"], encode(meta, where)[:-1] if meta else "")
+            else:
+                yield parse(record, report, where)
         except BadRecord as error:
             report.broken(error.kind, where, str(error))
-            continue
-        yield from flush()
-        found = to_dict(recognizer.predict(document), chars=True)
-        yield encode(found if whole else _mentions_only(found), where).encode()
-    yield from flush()
+
+
+def tag_lines(recognizer: Recognizer, items: Iterable[Plain | Document], *, whole: bool = True) -> Iterator[bytes]:
+    r"""Yield JSON lines with the mentions that a recogniser finds, some lines at a time.
+
+    Texts go the short way; documents, which have tokens or mentions already, go through ``Recognizer.predict``.
+
+    Parameters
+    ----------
+    recognizer
+        A trained one without an ``obstacle``; its ``threads`` count.
+    whole
+        Whether lines have the whole documents; False for ids and mentions.
+
+    Examples
+    --------
+    >>> from spanloom import Recognizer, read
+    >>> ner = Recognizer("chain", overlap="longest").fit(read("sample:train"))
+    >>> print(*tag_lines(ner, [Plain("a", "The IL-2 gene.")], whole=False))
+    b'{"id":"a","mentions":[{"label":"DNA","chars":[[4,13]],"text":"IL-2 gene"}]}\n'
+    """
+    tagger = TextTagger(recognizer, recognizer.threads)
+    batch: list[Plain] = []
+    size = 0
+
+    def flush() -> bytes:
+        nonlocal batch, size
+        full, batch, size = batch, [], 0
+        metas = [one.meta if whole else "" for one in full]
+        return tagger.tag([one.text for one in full]).json_lines([one.id for one in full], metas, whole=whole)
+
+    for item in items:
+        if isinstance(item, Plain):
+            batch.append(item)
+            size += len(item.text)
+            if size >= BATCH_CHARACTERS or len(batch) == BATCH_TEXTS:
+                yield flush()
+        else:
+            if batch:
+                yield flush()
+            record = to_dict(recognizer.predict(item), chars=True)
+            yield encode(record if whole else mentions_only(record), f"document {item.id!r}").encode()
+    if batch:
+        yield flush()
 
 
 def _is_plain(record: Any) -> bool:
@@ -224,11 +239,6 @@ def _is_plain(record: Any) -> bool:
         and type(record.get("id", "")) is str
         and type(record.get("meta", {})) is dict
     )
-
-
-def _mentions_only(record: dict[str, Any]) -> dict[str, Any]:
-    mentions = [{name: value for name, value in one.items() if name != "parts"} for one in record["mentions"]]
-    return ({"id": record["id"]} if "id" in record else {}) | {"mentions": mentions}
 
 
 def _label_of(component: Component) -> Segments | str | None:

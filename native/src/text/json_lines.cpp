@@ -33,6 +33,9 @@ class Writer {
   }
 
   void line(std::size_t document, const LineExtras& extras, std::string& out) const {
+    // About what is needed, so that a long line is not copied as it grows.
+    const std::size_t tokens = texts_.first_token(document + 1) - texts_.first_token(document);
+    if (whole_ && tokens > kBlockTokens) out.reserve(out.size() + 3 * texts_.texts[document].size() + 4 * tokens);
     out += '{';
     if (!extras.id.empty()) {
       out += "\"id\":";
@@ -97,7 +100,7 @@ class Writer {
 }  // namespace
 
 void append_json(std::string& out, std::string_view text) {
-  constexpr char hex[] = "0123456789abcdef";
+  constexpr std::string_view special = "\"\\\n\r\t\f\b", written = "\"\\nrtfb", hex = "0123456789abcdef";
   out += '"';
   std::size_t plain = 0;  // up to where the text was appended
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -105,7 +108,6 @@ void append_json(std::string& out, std::string_view text) {
     if (c >= 0x20 && c != '"' && c != '\\') continue;
     out.append(text, plain, i - plain);
     plain = i + 1;
-    constexpr std::string_view special = "\"\\\n\r\t\f\b", written = "\"\\nrtfb";
     const std::size_t known = special.find(text[i]);
     out += '\\';
     if (known < special.size()) {

@@ -30,28 +30,33 @@ class Cutter {
   void cut(std::string_view text, Block& block) {
     if (text.size() > std::numeric_limits<std::uint32_t>::max())
       throw std::invalid_argument(std::to_string(text.size()) + " bytes; at most 4294967295 are possible");
+    // Room at once, so that a long text is not copied as its vectors grow; pages that stay unused cost nothing.
+    code_points_.reserve(text.size());
+    tokens_.reserve(text.size() / 3);
     decode_utf8(text, code_points_);
     tokenizer_.tokenize(code_points_, tokens_);
     split_sentences(code_points_, tokens_, sentences_);
     block.sentences.push_back(sentences_.size());
     for (const Range& sentence : sentences_) block.lengths.push_back(sentence.end - sentence.start);
     block.chars.insert(block.chars.end(), tokens_.begin(), tokens_.end());
-    if (text.size() == code_points_.size()) {
-      block.bytes.insert(block.bytes.end(), tokens_.begin(), tokens_.end());
-      return;
-    }
+    if (text.size() > code_points_.size()) to_bytes();
+    block.bytes.insert(block.bytes.end(), tokens_.begin(), tokens_.end());
+  }
+
+ private:
+  // Turns the ranges of tokens in code points into those in bytes.
+  void to_bytes() {
     std::uint32_t at = 0, byte = 0;
     const auto byte_of = [&](std::uint32_t place) {
       for (; at < place; ++at) byte += utf8_length(code_points_[at]);
       return byte;
     };
-    for (const Range& token : tokens_) {
-      const std::uint32_t start = byte_of(token.start);
-      block.bytes.push_back({start, byte_of(token.end)});
+    for (Range& token : tokens_) {
+      token.start = byte_of(token.start);
+      token.end = byte_of(token.end);
     }
   }
 
- private:
   std::u32string code_points_;
   Tokenizer tokenizer_;
   std::vector<Range> tokens_, sentences_;

@@ -41,7 +41,9 @@ def _decoded(stream: Iterable[bytes], name: str, report: Report) -> Iterator[tup
                 continue
             if line.endswith("\n"):
                 line = line[:-2] if line.endswith("\r\n") else line[:-1]
-            yield number, line
+            taken = [line]
+            del raw, line  # a line may be long, and whoever takes it may let go of it before the next
+            yield number, taken.pop()
     except OSError as error:
         raise CorpusError(f"{name}: {error.strerror}") from error
 
