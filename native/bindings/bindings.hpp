@@ -16,5 +16,6 @@ void bind_clusters(nanobind::module_& m);
 void bind_corpus(nanobind::module_& m);
 void bind_multilabel(nanobind::module_& m);
 void bind_token_trie(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
 
 }  // namespace spanloom::bindings

@@ -590,3 +590,98 @@ class TokenTrie:
 
     def match(self, sentences: Sequence, threads: int = 0) -> tuple:
         """Return (ptr, [start, end, kind] one after the other) of all sentences."""
+
+def tokenize(text: str) -> list[tuple[int, int]]:
+    """Return the tokens of a text as half-open ranges of characters."""
+
+def split_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """
+    Return the sentences of a text, given its tokens, as half-open ranges of tokens.
+    """
+
+class TokenizedTexts:
+    """Documents cut into sentences and tokens, without an object for each."""
+
+    def __init__(self, texts: Sequence[str], threads: int = 0) -> None: ...
+
+    @property
+    def documents(self) -> int: ...
+
+    @property
+    def sentences(self) -> int: ...
+
+    @property
+    def tokens(self) -> int: ...
+
+    @property
+    def sentence_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """[documents + 1]: the sentences of each document."""
+
+    @property
+    def token_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """[sentences + 1]: the tokens of each sentence."""
+
+    @property
+    def start(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """[tokens]: the first character of each token, in its document."""
+
+    @property
+    def end(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """[tokens]: one past the last character."""
+
+    def rows(self, features: FeatureRows, threads: int = 0) -> SparseRows:
+        """The features of all sentences; they must read words alone."""
+
+class Reading:
+    """How the cells of a structure are read as mentions."""
+
+    @staticmethod
+    def segments(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], borders: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Reading:
+        """
+        By borders: the label of each column (-1 outside), and which columns [k, l] have a border between them.
+        """
+
+    @staticmethod
+    def separators(label: int) -> Reading:
+        """Separators of one label, read as nested."""
+
+class TaggedTexts:
+    """The mentions of documents, as arrays with one number a mention."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """[documents + 1]: the mentions of each document."""
+
+    @property
+    def label(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def start(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The first token, in the document."""
+
+    @property
+    def end(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """One past the last token."""
+
+    @property
+    def start_char(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The first character, in the document."""
+
+    @property
+    def end_char(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """One past the last character."""
+
+    def json_lines(self, labels: Sequence[str], ids: Sequence[str], metas: Sequence[str], whole: bool, threads: int = 0) -> bytes:
+        """One line for each document; an empty id or meta (JSON) is left out."""
+
+class TextTagger:
+    """
+    Features, structures with weights, and readings: from texts to mentions.
+    """
+
+    def __init__(self, features: FeatureRows, decoder: Decoder, readings: Sequence[Reading]) -> None: ...
+
+    def tag(self, texts: TokenizedTexts, threads: int = 0) -> TaggedTexts: ...

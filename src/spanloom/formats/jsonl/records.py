@@ -44,6 +44,20 @@ def to_dict(doc: Document, chars: bool = False) -> dict[str, Any]:
     return record
 
 
+def mentions_only(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the id and the mentions of what ``to_dict`` returned with ``chars``, without the tokens of mentions.
+
+    Examples
+    --------
+    >>> from spanloom import Mention, Sentence
+    >>> doc = Document([Sentence(["the", "gene"], [Mention("DNA", ((1, 2),))])], id="a")
+    >>> mentions_only(to_dict(doc, chars=True))
+    {'id': 'a', 'mentions': [{'label': 'DNA', 'chars': [(4, 8)], 'text': 'gene'}]}
+    """
+    mentions = [{name: value for name, value in one.items() if name != "parts"} for one in record["mentions"]]
+    return ({"id": record["id"]} if "id" in record else {}) | {"mentions": mentions}
+
+
 def _sentence(doc: Document, k: int, tokens: Part, spans: list[Part]) -> Any:
     sentence = doc.sentences[k]
     start, end = doc.starts[k], doc.starts[k] + len(sentence.text)
