@@ -309,7 +309,11 @@ def segment_scores(structure: SpanStructure, scores: Annotated[NDArray[numpy.flo
     """The scores [segments * columns] of the segments of one sentence."""
 
 class Objective:
-    """A smooth function to be minimised."""
+    """
+    A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method `evaluate(x)` that returns (value, gradient).
+    """
+
+    def __init__(self, size: int) -> None: ...
 
     @property
     def size(self) -> int: ...
@@ -338,8 +342,47 @@ class CompressedRows:
         What is added up to score all rows: classes and bundles of rows, members of bundles.
         """
 
+class Supervision:
+    """
+    What is known of each sentence: one structure, soft targets or a mask; and its weight.
+    """
+
+    def __init__(self, ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, masks: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        Cells of sentence s are cells[ptr[s]:ptr[s + 1]], site cells before global ones. Values are soft targets, one a cell. Masks are (ptr, numbers), see Structure.expectations; a sentence with a mask has no cells.
+        """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    def mask(self, sentence: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))] | None:
+        """The mask of a sentence, or None."""
+
+class StructuredLoss:
+    """
+    The loss of score tables, and its derivatives by score: what an encoder needs.
+    """
+
+    def __init__(self, structure: Structure, supervision: Supervision, threads: int = 0) -> None: ...
+
+    def evaluate(self, site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Return (loss, its derivatives by score, by global score) for scores [sites * columns] of all sentences; sentence s has the sites site_ptr[s] to site_ptr[s + 1].
+        """
+
 class Likelihood(Objective):
-    """Negative log-likelihood of annotated structures."""
+    """Negative log-likelihood of what is known of sentences."""
+
+    @overload
+    def __init__(self, rows: CompressedRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
+
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
 
     @overload
     def __init__(self, rows: CompressedRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
@@ -398,6 +441,10 @@ class Lbfgs:
 class Adagrad:
     """Stochastic likelihood with a step for every weight."""
 
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, l2: float, rate: float, damping: float, seed: int) -> None: ...
+
+    @overload
     def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, rate: float, damping: float, seed: int) -> None: ...
 
     def epoch(self) -> float:
@@ -411,6 +458,10 @@ class Adagrad:
 class Perceptron:
     """Averaged structured perceptron."""
 
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, seed: int) -> None: ...
+
+    @overload
     def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> None: ...
 
     def epoch(self) -> int:
