@@ -720,11 +720,11 @@ class Recognizer:
             return replace(features, resources={**features.resources, **tables})
         return FeatureSet.named(self.features, tables)
 
-    def _install(self, engine: Engine, training: dict[str, Any], pipeline: Pipeline) -> None:
+    def _install(self, engine: Engine, training: dict[str, Any], pipeline: Pipeline | None = None) -> None:
         self._engine = engine
         self.training_ = training
-        self._pipeline, self._parser = pipeline, self.parser
-        self.annotators_ = list(pipeline.annotators)
+        self._pipeline, self._parser = pipeline or Pipeline(), self.parser
+        self.annotators_ = list(self._pipeline.annotators)
         self.labels_ = tuple(sorted(engine.labels))
         self.mention_penalty_ = {}
         self.penalty_curve_ = None
