@@ -1,4 +1,4 @@
-"""Write native/src/unicode_tables.inc: the class and the lower case of every code point, from Python's unicodedata.
+"""Write native/src/text/unicode_tables.inc: class and lower case of every code point, from Python's unicodedata.
 
     python tools/make_unicode_tables.py            # write the file
     python tools/make_unicode_tables.py --check    # fail if the file differs from what would be written
@@ -14,7 +14,7 @@ import sys
 import unicodedata
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parent.parent / "native" / "src" / "unicode_tables.inc"
+TARGET = Path(__file__).resolve().parent.parent / "native" / "src" / "text" / "unicode_tables.inc"
 BLOCK = 128
 CLASSES = {"Lu": "upper", "Lt": "upper", "Ll": "lower", "Lo": "letter", "Lm": "letter", "Nd": "digit", "Pd": "dash"}
 MAJOR = {"N": "number", "M": "mark", "P": "punctuation", "S": "symbol", "Z": "space", "C": "other"}

@@ -8,6 +8,7 @@ void bind_sparse(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
+void bind_readings(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
 void bind_markov(nanobind::module_& m);
 void bind_features(nanobind::module_& m);

@@ -6,11 +6,11 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "spanloom/adagrad.hpp"
-#include "spanloom/chain.hpp"
-#include "spanloom/lbfgs.hpp"
-#include "spanloom/likelihood.hpp"
-#include "spanloom/perceptron.hpp"
+#include "spanloom/inference/chain.hpp"
+#include "spanloom/learning/adagrad.hpp"
+#include "spanloom/learning/lbfgs.hpp"
+#include "spanloom/learning/likelihood.hpp"
+#include "spanloom/learning/perceptron.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -73,7 +73,7 @@ void bind_learning(nb::module_& m) {
           [](Likelihood* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
              const nb::object& global_tying, bool observed, int threads) {
-            Gold gold{copy(gold_ptr), copy(gold_cells)};
+            Structures gold{copy(gold_ptr), copy(gold_cells)};
             Tying site = make_tying(site_tying);
             Tying global = make_tying(global_tying);
             const nb::gil_scoped_release release;
@@ -87,7 +87,7 @@ void bind_learning(nb::module_& m) {
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
              const nb::object& global_tying, bool merge, bool observed, int threads) {
-            Gold gold{copy(gold_ptr), copy(gold_cells)};
+            Structures gold{copy(gold_ptr), copy(gold_cells)};
             Tying site = make_tying(site_tying);
             Tying global = make_tying(global_tying);
             const nb::gil_scoped_release release;
@@ -140,8 +140,8 @@ void bind_learning(nb::module_& m) {
           [](Adagrad* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, double l2, double rate,
              double damping, std::uint64_t seed) {
-            new (self)
-                Adagrad(rows, std::move(structure), Gold{copy(gold_ptr), copy(gold_cells)}, l2, rate, damping, seed);
+            new (self) Adagrad(rows, std::move(structure), Structures{copy(gold_ptr), copy(gold_cells)}, l2, rate,
+                               damping, seed);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "l2"_a, "rate"_a, "damping"_a, "seed"_a)
       .def("epoch", &Adagrad::epoch, nb::call_guard<nb::gil_scoped_release>(),
@@ -158,7 +158,7 @@ void bind_learning(nb::module_& m) {
           "__init__",
           [](Perceptron* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, std::uint64_t seed) {
-            new (self) Perceptron(rows, std::move(structure), Gold{copy(gold_ptr), copy(gold_cells)}, seed);
+            new (self) Perceptron(rows, std::move(structure), Structures{copy(gold_ptr), copy(gold_cells)}, seed);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "seed"_a)
       .def("epoch", &Perceptron::epoch, nb::call_guard<nb::gil_scoped_release>(),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spanloom import files
+from spanloom.base import files
 from spanloom.base.files import whole_file
 
 

@@ -27,8 +27,11 @@ CLASSES: dict[str, type[Annotator]] = {}
 class Recognizes(Protocol):
     """What annotators need of a recogniser."""
 
-    target: str | None
     threads: int | None
+
+    @property
+    def makes(self) -> str | None:
+        """The column that it makes; None if it finds mentions."""
 
     def fit(self, corpus: Any, *, listener: Listener | None = None) -> Any:
         """Learn from documents."""

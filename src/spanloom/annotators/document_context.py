@@ -85,10 +85,8 @@ class DocumentContext(Annotator):
 
     def _train(self, documents: Sequence[Document], fitting: Fitting) -> Recognizes:
         first = fitting.recognizer(self.iterations, fitting.templates)
-        if first.target is not None:
-            raise ParameterError(
-                f"{self.name!r} reads mentions, and a recogniser with a target finds none; leave it out"
-            )
+        if first.makes is not None:
+            raise ParameterError(f"{self.name!r} reads mentions, and a tagger finds none; leave it out")
         if not any(document.mentions for document in documents):
             raise ParameterError(
                 f"{self.name!r} cuts the training data into {self.folds} blocks, and without one of them no mention is "

@@ -1,4 +1,4 @@
-"""Columns from a recogniser of ours that was trained with ``target``."""
+"""Columns from a recogniser of ours whose model is a tagger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ModelColumns(Annotator):
     Parameters
     ----------
     recognizer
-        One that was fitted with ``target``, e.g. ``Recognizer(target="pos").fit(corpus)`` or
+        A tagger, e.g. ``Recognizer(Tagger("pos")).fit(corpus)`` or
         ``Recognizer.load("pos.loom")``. It becomes part of the model file of whoever uses it.
     """
 
@@ -29,12 +29,12 @@ class ModelColumns(Annotator):
             raise ParameterError(
                 f"ModelColumns takes a recogniser, got {recognizer!r:.80}; open a file with Recognizer.load"
             )
-        if recognizer.target is None:
+        if recognizer.makes is None:
             raise ParameterError(
-                "a recogniser of mentions makes no column; train one with target, e.g. spanloom train --target pos"
+                "a recogniser of mentions makes no column; train a tagger, e.g. spanloom train --target pos"
             )
         self.recognizer = recognizer
-        self.provides = (recognizer.target,)
+        self.provides = (recognizer.makes,)
 
     def annotate(self, documents: Sequence[Document]) -> list[Document]:
         done = list(documents)

@@ -76,6 +76,10 @@ class Pipeline:
         """Return a pipeline whose trees come from ``udpipe:FILE``, ``spacy:NAME`` or your parser; None: itself."""
         return self if given is None else Pipeline(self.annotators, parser(given))
 
+    def plus(self, other: Pipeline) -> Pipeline:
+        """Return a pipeline with the annotators of another one after its own."""
+        return Pipeline((*self.annotators, *other.annotators), other.parser or self.parser)
+
     @property
     def templates(self) -> tuple[str, ...]:
         """Features that the annotators add to those of the recogniser."""

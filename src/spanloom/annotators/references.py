@@ -26,7 +26,7 @@ def annotator(given: str | Annotator | Parser, open_model: OpenModel | None = No
     """Return an annotator by its reference; an annotator stays what it is.
 
     ====================== ==============================================================================
-    ``pos.loom``           a recogniser that was trained with ``target``
+    ``pos.loom``           a recogniser whose model is a tagger
     ``udpipe:FILE``        a UDPipe model; ``?cache=FOLDER`` keeps what it makes
     ``spacy:NAME``         a spaCy pipeline; ``?cache=FOLDER`` too
     ``lexicon:NAME=FILE``  a list of names; ``?normalise=lower,squeezed`` if need be

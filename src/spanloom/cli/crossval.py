@@ -38,7 +38,7 @@ def crossval(
 
     The predictions that --output writes can be evaluated and compared like any others.
 
-    [bold]Example:[/bold] spanloom crossval corpus.jsonl --folds 5 --set overlap=outermost -o predicted.jsonl
+    [bold]Example:[/bold] spanloom crossval corpus.jsonl --folds 5 --set keep=outermost -o predicted.jsonl
     """
     from spanloom.corpus import Document
     from spanloom.formats import read, write

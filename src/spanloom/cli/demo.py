@@ -30,7 +30,7 @@ def demo(
 
     console = Console()
     console.print("[bold]Mentions inside mentions[/bold]: the model [bold]edge[/bold], exact and linear in the text")
-    _walk(console, Recognizer("edge", overlap="longest"), NESTED, table=True)
+    _walk(console, Recognizer("edge", keep="longest"), NESTED, table=True)
     console.print(
         "[bold]Mentions that cross or break into parts[/bold]: the model [bold]multilabel[/bold], which holds them all"
     )
@@ -58,7 +58,7 @@ def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
     from spanloom.formats import read
 
     train, test = list(read("sample:train")), list(read("sample:test"))
-    with TrainingProgress(ner.max_iter) as progress:
+    with TrainingProgress(None) as progress:
         ner.fit(train, listener=progress)
     t = ner.training_
     console.print(
@@ -67,7 +67,7 @@ def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
     )
     if t["lost"]:
         console.print(
-            f"   [yellow]{t['lost']} mentions that it cannot hold (broken ones) were left out of training[/yellow]"
+            f"   [yellow]{t['lost']} discontinuous mentions, which it cannot hold, were left out of training[/yellow]"
         )
     report = ner.score(test)
     console.print(

@@ -40,7 +40,7 @@ def run_model(
     """Return what a model finds in the gold documents, and the seconds that it took."""
     from spanloom.recognizer import Recognizer
 
-    recognizer = Recognizer.load(path, threads=threads, parser=parser)
+    recognizer = Recognizer.load(path, threads=threads, annotators=[] if parser is None else [parser])
     start = time.perf_counter()
     found = recognizer.predict(gold)
     return found, time.perf_counter() - start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
 from itertools import chain
@@ -19,7 +20,6 @@ from spanloom.cli.sources import ParserOption
 if TYPE_CHECKING:
     from spanloom.corpus import Document
     from spanloom.formats import Reference
-    from spanloom.recognizer import Recognizer
 
 
 def tag(
@@ -37,11 +37,11 @@ def tag(
         str,
         typer.Option("--format", help="auto, jsonl, draw (in the terminal), or a corpus format such as conll or brat."),
     ] = "auto",
-    mention_penalty: Annotated[
+    penalty: Annotated[
         str | None,
         typer.Option(
             metavar="NUMBER|JSON",
-            help="Above 0 for more mentions, below 0 for fewer; one number, or by label. Else the model's own.",
+            help="Mention penalty: above 0 for more mentions, below 0 for fewer; one number, or by label.",
         ),
     ] = None,
     threshold: Annotated[
@@ -68,40 +68,38 @@ def tag(
     if form == "auto" and output in (None, "-"):
         form = "draw" if sys.stdout.isatty() else "jsonl"
     target = _target(form, output or "-")
-    ner = Recognizer.load(model, threads=threads, parser=parser)
-    if mention_penalty is not None:
-        ner.set_mention_penalty(parse_value(mention_penalty))
+    ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser])
+    if penalty is not None:
+        ner.set_mention_penalty(parse_value(penalty))
     if threshold is not None:
         ner.set_threshold(parse_value(threshold))
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]
     streaming = "text:-" in refs
+    conflicts: Counter[str] = Counter()
     tagged: Iterator[Document] = ner.stream(
-        chain.from_iterable(read(ref) for ref in refs), batch=1 if streaming else 64
+        chain.from_iterable(read(ref) for ref in refs), batch=1 if streaming else 64, conflicts=conflicts
     )
     if target is None:
         _draw(tagged)
-        _tell_conflicts(ner)
+        _tell_conflicts(conflicts)
         return
     if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
     show_report(write(tagged, target))
-    _tell_conflicts(ner)
+    _tell_conflicts(conflicts)
 
 
-def _tell_conflicts(ner: Recognizer) -> None:
+def _tell_conflicts(conflicts: Counter[str]) -> None:
     """Say how often the parts of a reduction found mentions that hardly go together."""
-    from spanloom.reductions import Reduction
-
-    if isinstance(ner.model_, Reduction) and ner.model_.conflicts:
-        crossing, labels = (ner.model_.conflicts[kind] for kind in ("crossing", "labels"))
+    if conflicts:
         Console(stderr=True).print(
-            f"The parts of the model disagree: {crossing:,} pairs of mentions cross, {labels:,} have the same tokens "
-            "under two labels; all of them are kept."
+            f"The parts of the model disagree: {conflicts['crossing']:,} pairs of mentions cross, "
+            f"{conflicts['labels']:,} have the same tokens under two labels; all of them are kept."
         )
 
 
 def _target(form: str, output: str) -> Reference | None:
-    """Where to write, found wanting before any work is done; None for drawings. JSON lines get mentions' characters."""
+    """Where to write, checked before any work; None for drawings. JSON lines get mentions' characters."""
     from spanloom.formats import Reference
     from spanloom.formats.reading import takes_option, writer
     from spanloom.formats.reference import formats, is_format

@@ -153,6 +153,14 @@ class Segments:
             return [r.label if r.ends else None for r in self._readings]
         return [r.label for r in self._readings]
 
+    def label_types(self) -> list[str | None]:
+        """For each label the type of the mention that its token is part of; None outside."""
+        return [r.label for r in self._readings]
+
+    def borders(self) -> npt.NDArray[np.bool_]:
+        """``[left, right]``: whether ``decode`` parts two neighbouring labels, so that no mention covers both."""
+        return self._parts.copy()
+
     def allowed(self, left: int, right: int) -> bool:
         """Whether label ``right`` may follow label ``left``."""
         return bool(self._allowed[left, right])
