@@ -136,7 +136,7 @@ def test_tag_prints_any_format_of_lines(model):
         (["--format", "gum", "-o", "x"], "'gum' can be read only"),
         (["--format", "draw", "-o", "x.txt"], "leave --output out"),
         (["-o", "x.foo"], "cannot tell the format of 'x.foo'"),
-        (["-o", "no/such/x.jsonl"], "no/such/x.jsonl: No such file or directory"),
+        (["-o", "no/such/x.jsonl"], "no/such: no such folder"),
     ],
 )
 def test_tag_says_what_is_wrong_with_its_target(model, tmp_path, monkeypatch, args, message):

@@ -32,18 +32,20 @@ class _Block:
     relations: list[str] = field(default_factory=list)
 
 
-def read(path: str, report: Report, *, align: str = "strict") -> Iterator[Document]:
+def read(path: str, report: Report, *, align: str = "strict", encoding: str = "utf-8") -> Iterator[Document]:
     """Yield the documents of a PubTator file.
 
     Parameters
     ----------
     align
         What to do with mentions inside tokens: strict, expand, contract or split.
+    encoding
+        Of the file.
     """
     name = "standard input" if path == "-" else path
     block = _Block()
     first = 0
-    for number, line in lines(path, report):
+    for number, line in lines(path, report, encoding):
         where = f"{name}:{number}"
         if not line.strip():
             if block.id:
@@ -77,7 +79,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
     """
     limits = Limits("pubtator", lossy)
     unwritten = Unwritten("pubtator")
-    with target(path) as out:
+    with target(path, report) as out:
         for k, doc in enumerate(docs):
             id = doc.id or str(k + 1)
             title, newline, abstract = doc.text.partition("\n")
