@@ -32,6 +32,8 @@ class Drawing(HTMLParser):
         self.text = ""
         self.tokens: list[tuple[str, str]] = []
         self.marks: list[dict[str, tuple[str, int]]] = []
+        self.rows: list[list[int]] = []
+        self.captions = 0
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
         self.stack: list[str] = []
@@ -49,8 +51,11 @@ class Drawing(HTMLParser):
         if "w" in kinds:
             self.tokens.append(("", given["title"]))
             self.marks.append({})
+            self.rows.append([])
         if "l" in kinds:
             row = int(re.findall(r"--k:(\d+)", given["style"])[0])
+            self.rows[-1].append(row)
+            self.captions += "data-l" in given
             self.marks[-1][str(row)] = (" ".join(kinds[1:]), row)
             if "data-l" in given:
                 self.marks[-1][given["data-l"]] = (" ".join(kinds[1:]), row)
@@ -67,7 +72,7 @@ class Drawing(HTMLParser):
 
 
 def test_marks_stand_at_their_tokens_inner_ones_nearer_to_the_text() -> None:
-    """By hand: the inner protein in row 0, the broken one below it in row 1 with a gap over two tokens, DNA in row 1 or 2."""
+    """By hand: the inner protein in row 0, the broken one below it with a gap of two tokens, DNA below both."""
     drawing = Drawing(Sentence(WORDS, [NESTED, INNER, BROKEN]).to_html())
     assert drawing.text == "alpha and beta globin genes"
     assert [word.strip() for word, _ in drawing.tokens] == WORDS
@@ -91,6 +96,8 @@ def test_the_text_stays_as_it_is_and_nothing_overlaps(docs: list[Document]) -> N
             assert drawing.text.replace("\r", "\n") == held.replace("\r", "\n")
         covered = {t for m in doc.mentions for t in range(m.start, m.end)}
         assert len(drawing.tokens) == len(covered)
+        assert drawing.captions == len(doc.mentions)
+        assert all(len(rows) == len(set(rows)) for rows in drawing.rows)
 
 
 @given(st.text(max_size=20), st.text(max_size=10))
