@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from enum import Enum
+from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -54,7 +55,7 @@ class Source:
     on_error
         Stop at a record that cannot be read, or skip it.
     output
-        The path of the output, ``-`` for standard output, beside which nothing can be written.
+        The path of the output; beside ``-`` and pipes nothing can be written, and what is skipped is only said.
     """
 
     def __init__(self, refs: Sequence[str], on_error: OnError, output: str) -> None:
@@ -63,7 +64,8 @@ class Source:
         self.corpora = [read(ref) for ref in refs]
         self.skipping = on_error is OnError.skip
         self.report = Report(strict=not self.skipping, listener=self._note if self.skipping else None)
-        self.path = None if output == "-" else f"{output.rstrip('/')}.skipped.jsonl"
+        beside = output != "-" and (not (place := Path(output)).exists() or place.is_file() or place.is_dir())
+        self.path = f"{output.rstrip('/')}.skipped.jsonl" if beside else None
         self._stack = ExitStack()
         self._log: IO[Any] | None = None
 

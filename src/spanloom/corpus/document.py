@@ -92,6 +92,16 @@ class Sentence:
         """Return the mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
 
+    def to_html(self) -> str:
+        """Return the sentence with its mentions drawn, as HTML to be put into any page."""
+        from spanloom.drawing.html import sentence_html, style
+
+        return f"<style>{style()}</style>{sentence_html(self)}"
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in notebooks."""
+        return self.to_html()
+
 
 @dataclass(slots=True)
 class Document:
@@ -168,6 +178,23 @@ class Document:
     def surface(self, mention: Mention) -> str:
         """Return a document mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
+
+    def to_html(self) -> str:
+        """Return the text with its mentions drawn, as HTML to be put into any page; ``write`` makes whole pages.
+
+        Examples
+        --------
+        >>> doc = Document([Sentence(["IL-2", "gene"], [Mention("DNA", ((0, 2),), prob=0.9)])])
+        >>> 'title="DNA 0.900"' in doc.to_html()
+        True
+        """
+        from spanloom.drawing.html import document_html, style
+
+        return f"<style>{style()}</style>{document_html(self)}"
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in notebooks."""
+        return self.to_html()
 
 
 def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
