@@ -7,8 +7,11 @@ features read nothing but words; ``obstacle`` says what is in the way of others,
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +20,16 @@ import numpy.typing as npt
 from spanloom import _native
 from spanloom._native import Reading, TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.files import whole_file
 from spanloom.corpus import Document
 from spanloom.engines import ComponentEngine
 from spanloom.formats.checks import BadRecord, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
 from spanloom.formats.lines import lines
+from spanloom.formats.lines import whole as read_whole
+from spanloom.formats.reading import way_out
+from spanloom.formats.reference import Reference
 from spanloom.formats.report import Report
 from spanloom.models.base import Component
 from spanloom.models.chain import ChainComponent
@@ -228,6 +235,43 @@ def tag_lines(recognizer: Recognizer, items: Iterable[Plain | Document], *, whol
             yield encode(record if whole else mentions_only(record), f"document {item.id!r}").encode()
     if batch:
         yield flush()
+
+
+def tag_files(recognizer: Recognizer, refs: Sequence[Reference], target: Reference) -> bool:
+    """Tag JSONL and text files into a JSONL file by the short way; False, with nothing done, if there is none.
+
+    Parameters
+    ----------
+    recognizer
+        A trained one.
+    refs
+        Where texts come from.
+    target
+        Where the lines go; ``-`` prints. Its options must be ``chars=yes``, or ``fields=mentions``.
+    """
+    whole = target.options.get("fields", "all") == "all"
+    plain_refs = all(ref.format in ("jsonl", "text") and not ref.options and str(ref) != "text:-" for ref in refs)
+    plain_target = target.format == "jsonl" and (target.options == {"chars": "yes"} or not whole)
+    if not (plain_refs and plain_target) or obstacle(recognizer) is not None:
+        return False
+    pieces = tag_lines(recognizer, chain.from_iterable(map(_records, refs)), whole=whole)
+    if target.path == "-":
+        for piece in pieces:
+            sys.stdout.write(piece.decode())
+        sys.stdout.flush()
+    else:
+        with whole_file(target.path, "wb") as out:
+            out.writelines(pieces)
+    return True
+
+
+def _records(ref: Reference) -> Iterator[Plain | Document]:
+    if ref.format == "text":
+        yield Plain(Path(ref.path).name, read_whole(ref.path))
+        return
+    report = Report()
+    yield from json_records(ref.path, report)
+    report.raise_errors(way_out(report))
 
 
 def _is_plain(record: Any) -> bool:

@@ -35,7 +35,11 @@ def tag(
     ] = None,
     form: Annotated[
         str,
-        typer.Option("--format", help="auto, jsonl, draw (in the terminal), or a corpus format such as conll or brat."),
+        typer.Option(
+            "--format",
+            help="auto, jsonl, mentions (JSON lines of ids and mentions only), draw (in the terminal), or a corpus "
+            "format such as conll or brat.",
+        ),
     ] = "auto",
     mention_penalty: Annotated[
         str | None,
@@ -62,8 +66,9 @@ def tag(
 
     [bold]Example:[/bold] echo "IL-2 gene expression requires NF-kappa B." | spanloom tag gene.loom
     """
-    from spanloom.formats import read, write
+    from spanloom.formats import Reference, read, write
     from spanloom.recognizer import Recognizer
+    from spanloom.tagging import tag_files
 
     if form == "auto" and output in (None, "-"):
         form = "draw" if sys.stdout.isatty() else "jsonl"
@@ -74,6 +79,8 @@ def tag(
     if threshold is not None:
         ner.set_threshold(parse_value(threshold))
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]
+    if target is not None and tag_files(ner, [Reference.parse(ref) for ref in refs], target):
+        return
     streaming = "text:-" in refs
     tagged: Iterator[Document] = ner.stream(
         chain.from_iterable(read(ref) for ref in refs), batch=1 if streaming else 64
@@ -110,8 +117,12 @@ def _target(form: str, output: str) -> Reference | None:
         return None
     if form == "draw":
         raise typer.BadParameter("drawings go to the screen; leave --output out", param_hint="--format")
+    if form == "mentions":
+        return Reference("jsonl", output, {"fields": "mentions"})
     if form not in ("auto", *EXTENSIONS):
-        raise typer.BadParameter(f"{form!r} is none of auto, draw, {', '.join(EXTENSIONS)}", param_hint="--format")
+        raise typer.BadParameter(
+            f"{form!r} is none of auto, draw, mentions, {', '.join(EXTENSIONS)}", param_hint="--format"
+        )
     target = Reference.parse(output if form == "auto" else f"{form}:{output}")
     writer(target)
     if takes_option(target, "write", "chars"):

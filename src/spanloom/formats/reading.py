@@ -51,7 +51,7 @@ class Corpus:
         self.report = report
         yield from self._reader(report)
         if report.strict:
-            report.raise_errors(_way_out(report))
+            report.raise_errors(way_out(report))
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of all documents."""
@@ -150,7 +150,8 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def _way_out(report: Report) -> str:
+def way_out(report: Report) -> str:
+    """Say what helps against the problems of a report, if anything does."""
     if report.counts["misaligned"]:
         return "align=split, expand or contract places misaligned mentions"
     return ""
