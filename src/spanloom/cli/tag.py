@@ -38,7 +38,9 @@ def tag(
     form: Annotated[
         str,
         typer.Option(
-            "--format", help="auto, jsonl, draw (in the terminal), html, svg, or a corpus format such as conll or brat."
+            "--format",
+            help="auto, jsonl, mentions (JSON lines of ids and mentions only), draw (in the terminal), html, svg, or a "
+            "corpus format such as conll or brat.",
         ),
     ] = "auto",
     penalty: Annotated[
@@ -68,8 +70,9 @@ def tag(
 
     [bold]Example:[/bold] echo "IL-2 gene expression requires NF-kappa B." | spanloom tag gene.loom
     """
-    from spanloom.formats import write
+    from spanloom.formats import Reference, write
     from spanloom.recognizer import Recognizer
+    from spanloom.tagging import tag_files
 
     if form == "auto" and output in (None, "-"):
         form = "draw" if sys.stdout.isatty() else "jsonl"
@@ -82,6 +85,12 @@ def tag(
     conflicts: Counter[str] = Counter()
     if threshold is not None:
         ner.set_threshold(parse_value(threshold))
+    native = None
+    if target is not None and on_error is OnError.stop:
+        native = tag_files(ner, [Reference.parse(ref) for ref in refs], target)
+    if native is not None:
+        tell_written(native)
+        return
     with source:
         batch = 1 if "text:-" in refs else 64
         tagged = source.through(lambda docs: ner.stream(docs, batch=batch, conflicts=conflicts))
@@ -115,8 +124,11 @@ def _target(form: str, output: str, overwrite: bool) -> Reference | None:
         return None
     if form == "draw":
         raise typer.BadParameter("drawings go to the screen; leave --output out", param_hint="--format")
+    if form == "mentions":
+        return output_reference(f"jsonl:{output}", overwrite=overwrite, options={"fields": "mentions"})
     if form != "auto" and not is_format(form):
-        raise typer.BadParameter(f"{form!r} is none of auto, draw, {', '.join(formats())}", param_hint="--format")
+        known = ", ".join(formats())
+        raise typer.BadParameter(f"{form!r} is none of auto, draw, mentions, {known}", param_hint="--format")
     ref = output if form == "auto" else f"{form}:{output}"
     return output_reference(ref, overwrite=overwrite, options={"chars": "yes"})
 

@@ -64,7 +64,7 @@ class Corpus:
                 raise
             report.error("unreadable", error.where or self.ref.path, error.what)
         if report.strict:
-            report.raise_errors(_way_out(report))
+            report.raise_errors(way_out(report))
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of all documents."""
@@ -218,7 +218,8 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def _way_out(report: Report) -> str:
+def way_out(report: Report) -> str:
+    """Say what helps against the problems of a report, if anything does."""
     if report.counts["misaligned"] and report.ref is not None and takes_option(report.ref, "read", "align"):
         return (
             f"read {report.typed(align='expand')} to let such mentions grow to whole tokens, align=contract to let "
