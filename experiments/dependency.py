@@ -17,8 +17,8 @@ import numpy as np
 
 from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
-from spanloom import Mention, Recognizer, Sentence, read
-from spanloom.annotators.parsers import Parser, UDPipeParser, attachment, jackknife, train_udpipe, with_trees
+from spanloom import Document, Mention, Recognizer, Sentence, read
+from spanloom.annotators import Parser, UDPipe, attachment, cross_fit_trees, train_udpipe, with_trees
 from spanloom.corpus import valid_spans
 from spanloom.corpus.trees import heads_of
 from spanloom.evaluation.score import micro
@@ -235,7 +235,7 @@ def _candidates(ner: Recognizer, train: Sequence[Sentence]) -> dict[str, float]:
 def _parsed(
     settings: dict[str, Any], context: Context, train: list[Sentence], *others: list[Sentence]
 ) -> tuple[dict[str, float], list[list[Sentence]]]:
-    """Replace gold by predicted trees: training data by jackknifing, the rest by a parser trained on all of them.
+    """Replace gold by predicted trees: training data by cross-fitting, the rest by a parser trained on all of them.
 
     Returns the attachment score of each split, too. Parsers see the gold parts of speech, as in the paper.
     """
@@ -246,9 +246,11 @@ def _parsed(
     def learn(sentences: Sequence[Sentence]) -> Parser:
         digest = hashlib.sha256(repr(([s.tokens for s in sentences], options)).encode()).hexdigest()[:16]
         path = folder / f"{digest}.udpipe"
-        return UDPipeParser(path) if path.exists() else train_udpipe(sentences, path, **options)
+        return UDPipe(path) if path.exists() else train_udpipe(sentences, path, **options)
 
-    parsed = [jackknife(train, learn, folds=settings["folds"], cache=folder)]
+    alone = [Document([sentence]) for sentence in train]
+    crossed = cross_fit_trees(alone, learn, folds=settings["folds"], cache=folder)
+    parsed = [[sentence for document in crossed for sentence in document.sentences]]
     parser = learn(train)
     parsed += [with_trees(split, parser, again=True, cache=folder) for split in others]
     scores: dict[str, float] = {}

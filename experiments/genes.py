@@ -10,7 +10,6 @@ from experiments.representations import QUICK
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.separators import clusters
 from spanloom import Recognizer, Sentence, read
-from spanloom.annotators import ModelColumns
 from spanloom.corpus.tokenizer import tokenize
 from spanloom.features import FeatureSet, read_resource
 
@@ -64,7 +63,7 @@ def execute(run: Run, context: Context) -> Result:
     test = load("test", context.data)
     templates, resources, annotators = list(FeatureSet.named("default").templates), {}, []
     if "pos" in s["with"]:
-        annotators.append(ModelColumns(tagger(context)))
+        annotators.append(str(tagger(context)))
         templates += WITH_POS
     if "clusters" in s["with"]:
         resources["brown"] = read_resource(clusters(CLUSTERS, context), "brown")

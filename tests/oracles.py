@@ -180,3 +180,85 @@ def mention_hyperpaths(n: int) -> list[tuple[tuple[str, ...], ...]]:
                     longer.append(((*path, (t, i)), i != "I→X"))
         paths = longer
     return [path for path, _ in paths]
+
+
+def separator_structures(scores: npt.NDArray[np.float64], transitions: npt.NDArray[np.float64]) -> list[Structure]:
+    """Every sequence of separators S + 2 E + 4 C, one a gap, whose neighbours agree on the token between them."""
+    left = [bool(y & 6) for y in range(8)]  # E or C: the token before the gap is in a mention
+    right = [bool(y & 5) for y in range(8)]  # S or C: the token after it is
+    return chain_structures(
+        scores, transitions, lambda a, b: right[a] == left[b], lambda y: not left[y], lambda y: not right[y]
+    )
+
+
+def consistent_hyperpaths(scores: npt.NDArray[np.float64]) -> list[tuple[float, tuple[int, ...]]]:
+    """Every hyperpath that chooses alike at each token, as (score, separators); ``scores[token, choice]``.
+
+    I of a token is unfolded once for T of this token and once for every unfolding of I before it that goes on.
+    """
+    names = ("T→I", "T→X", "I→I", "I→X", "I→(I,X)")
+    n = len(scores)
+    found = []
+    for path in mention_hyperpaths(n):
+        total, reached = 0.0, 0
+        gaps = [0] * (n + 1)
+        for k, choices in enumerate(path):
+            starts = choices[0] == "T→I"
+            total += scores[k, names.index(choices[0])]
+            reached += starts
+            gaps[k] |= 1 if starts else 0
+            if len(choices) == 2:
+                total += reached * scores[k, names.index(choices[1])]
+                gaps[k + 1] |= {"I→I": 4, "I→X": 2, "I→(I,X)": 6}[choices[1]]
+                if choices[1] == "I→X":
+                    reached = 0
+        found.append((float(total), tuple(gaps)))
+    return found
+
+
+def span_structures(
+    spans: Sequence[tuple[int, int]], rows: dict[tuple[int, int], list[int]], scores: npt.NDArray[np.float64]
+) -> list[Structure]:
+    """Every set of (span, column) pairs."""
+    width = scores.shape[1]
+    cells = [[row * width + y for row in rows[span]] for span in spans for y in range(width)]
+    flat = scores.ravel()
+    return [
+        (float(sum(flat[c] for i in chosen for c in cells[i])), tuple(sorted(c for i in chosen for c in cells[i])))
+        for size in range(len(cells) + 1)
+        for chosen in itertools.combinations(range(len(cells)), size)
+    ]
+
+
+class Believed:
+    """A distribution as a list: structures with their scores, and the mention set that each is read as."""
+
+    def __init__(self, structures: Sequence[tuple[float, frozenset]]) -> None:
+        self.structures = [(score, found) for score, found in structures if score > -math.inf]
+        self.log_z = log_z([(score, ()) for score, _ in self.structures])
+        self.probs = [math.exp(score - self.log_z) for score, _ in self.structures]
+
+    @property
+    def sets(self) -> dict[frozenset, float]:
+        """The probability of every mention set."""
+        sums: dict[frozenset, list[float]] = {}
+        for p, (_, found) in zip(self.probs, self.structures, strict=True):
+            sums.setdefault(found, []).append(p)
+        return {found: math.fsum(probs) for found, probs in sums.items()}
+
+    def prob(self, mention: object) -> float:
+        """The sum over structures whose set has the mention."""
+        return math.fsum(p for p, (_, found) in zip(self.probs, self.structures, strict=True) if mention in found)
+
+    def mentions(self) -> set:
+        """Every mention of some structure."""
+        return set().union(*(found for _, found in self.structures)) if self.structures else set()
+
+    def entropy(self) -> float:
+        """−Σ p log p over structures."""
+        return -math.fsum(p * (score - self.log_z) for p, (score, _) in zip(self.probs, self.structures, strict=True))
+
+    def given(self, must: Iterable = (), never: Iterable = ()) -> Believed:
+        """The structures that hold what must be and nothing that must not."""
+        must, never = set(must), set(never)
+        return Believed([(s, found) for s, found in self.structures if must <= found and not never & found])

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
-SOURCES = Path(__file__).resolve().parent.parent / "native" / "src"
+SOURCES = Path(__file__).resolve().parent.parent / "native" / "src" / "text"
 BLOCK = 128
 CLASSES = {"Lu": "upper", "Lt": "upper", "Ll": "lower", "Lo": "letter", "Lm": "letter", "Nd": "digit", "Pd": "dash"}
 MAJOR = {"N": "number", "M": "mark", "P": "punctuation", "S": "symbol", "Z": "space", "C": "other"}
@@ -111,7 +111,7 @@ def text_table() -> list[str]:
     return stages(text_record, lambda r: f"{{{r[0]}, {r[1]}}}", "Character")
 
 
-TARGETS = {"unicode_tables.inc": feature_table, "text/character_tables.inc": text_table}
+TARGETS = {"unicode_tables.inc": feature_table, "character_tables.inc": text_table}
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "spanloom/brown.hpp"
+#include "spanloom/features/brown.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "spanloom/strings.hpp"
-#include "spanloom/tagged_terms.hpp"
+#include "spanloom/text/strings.hpp"
+#include "spanloom/text/tagged_terms.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

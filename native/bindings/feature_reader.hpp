@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "spanloom/feature_input.hpp"
+#include "spanloom/features/feature_input.hpp"
 
 namespace spanloom::bindings {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "arrays.hpp"
-#include "spanloom/feature_table.hpp"
+#include "spanloom/features/feature_table.hpp"
 
 namespace spanloom::bindings {
 

@@ -12,9 +12,9 @@
 #include "bindings.hpp"
 #include "feature_reader.hpp"
 #include "feature_state.hpp"
-#include "spanloom/feature_count.hpp"
-#include "spanloom/feature_rows.hpp"
-#include "spanloom/unicode.hpp"
+#include "spanloom/features/feature_count.hpp"
+#include "spanloom/features/feature_rows.hpp"
+#include "spanloom/text/unicode.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,4 +1,4 @@
-#include "spanloom/graph.hpp"
+#include "spanloom/inference/graph.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>

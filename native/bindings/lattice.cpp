@@ -1,4 +1,4 @@
-#include "spanloom/lattice.hpp"
+#include "spanloom/inference/lattice.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>

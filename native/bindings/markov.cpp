@@ -1,4 +1,4 @@
-#include "spanloom/markov.hpp"
+#include "spanloom/inference/markov.hpp"
 
 #include "arrays.hpp"
 #include "bindings.hpp"

@@ -6,6 +6,7 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_graph(m);
   spanloom::bindings::bind_lattice(m);
   spanloom::bindings::bind_structure(m);
+  spanloom::bindings::bind_readings(m);
   spanloom::bindings::bind_learning(m);
   spanloom::bindings::bind_markov(m);
   spanloom::bindings::bind_features(m);

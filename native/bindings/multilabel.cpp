@@ -8,8 +8,8 @@
 #include "bindings.hpp"
 #include "feature_reader.hpp"
 #include "feature_state.hpp"
-#include "spanloom/hildreth.hpp"
-#include "spanloom/subset_finder.hpp"
+#include "spanloom/learning/hildreth.hpp"
+#include "spanloom/learning/subset_finder.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

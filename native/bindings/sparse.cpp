@@ -1,4 +1,4 @@
-#include "spanloom/sparse.hpp"
+#include "spanloom/base/sparse.hpp"
 
 #include <nanobind/stl/optional.h>
 

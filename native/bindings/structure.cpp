@@ -1,5 +1,6 @@
-#include "spanloom/structure.hpp"
+#include "spanloom/inference/structure.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
@@ -9,18 +10,30 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "spanloom/chain.hpp"
-#include "spanloom/choice.hpp"
-#include "spanloom/decoder.hpp"
-#include "spanloom/edge.hpp"
-#include "spanloom/hypergraph.hpp"
-#include "spanloom/segments.hpp"
-#include "spanloom/spans.hpp"
+#include "spanloom/inference/chain.hpp"
+#include "spanloom/inference/choice.hpp"
+#include "spanloom/inference/decoder.hpp"
+#include "spanloom/inference/edge.hpp"
+#include "spanloom/inference/hypergraph.hpp"
+#include "spanloom/inference/segments.hpp"
+#include "spanloom/inference/spans.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace spanloom::bindings {
+namespace {
+
+using OptionalMask = std::optional<Input<std::uint8_t>>;
+using OptionalMasks = std::optional<std::pair<Input<std::int64_t>, Input<std::uint8_t>>>;
+
+const std::uint8_t* mask_of(const Structure& structure, Unit unit, const OptionalMask& mask) {
+  if (!mask) return nullptr;
+  check_mask(structure, unit, mask->size());
+  return mask->data();
+}
+
+}  // namespace
 
 void bind_structure(nb::module_& m) {
   nb::class_<Structure>(m, "Structure", "How the cells of a sentence go together, whatever their scores.")
@@ -28,15 +41,23 @@ void bind_structure(nb::module_& m) {
       .def_prop_ro("global_cells", &Structure::global_cells)
       .def_prop_ro("stride", &Structure::stride)
       .def(
+          "choices",
+          [](const Structure& self, std::size_t sites, std::size_t number) { return self.choices({sites, number}); },
+          "sites"_a, "number"_a = 0, "How many rows of `columns` choices a mask has.")
+      .def(
           "graph",
-          [](const Structure& self, std::size_t sites, std::size_t number) {
-            return Graph(*self.graph({sites, number}));
+          [](const Structure& self, std::size_t sites, std::size_t number, const OptionalMask& mask) {
+            const std::uint8_t* allowed = mask_of(self, {sites, number}, mask);
+            return Graph(allowed == nullptr ? *self.graph({sites, number}) : *self.graph({sites, number}, allowed));
           },
-          "sites"_a, "number"_a = 0, "The structure for this many sites as an explicit graph.")
+          "sites"_a, "number"_a = 0, "mask"_a = nb::none(),
+          "The structure for this many sites as an explicit graph, with nothing but what the mask allows.")
       .def(
           "expectations",
-          [](const Structure& self, const Input<double>& scores, const Input<double>& global, std::size_t number) {
+          [](const Structure& self, const Input<double>& scores, const Input<double>& global, std::size_t number,
+             const OptionalMask& mask) {
             const std::size_t sites = check_table(self, scores.size());
+            const std::uint8_t* allowed = mask_of(self, {sites, number}, mask);
             std::vector<double> table = padded_table(self, span(scores));
             std::vector<double> expected(table.size());
             std::vector<double> out(sites * self.columns() + self.global_cells());
@@ -44,7 +65,7 @@ void bind_structure(nb::module_& m) {
             {
               const nb::gil_scoped_release release;
               const auto solver = self.solver(span(global));
-              log_z = solver->expectations({sites, number}, table.data(), expected.data());
+              log_z = solver->expectations({sites, number}, table.data(), expected.data(), allowed);
               solver->add_global(std::span(out).subspan(sites * self.columns()));
             }
             for (std::size_t t = 0; t < sites; ++t) {
@@ -52,22 +73,27 @@ void bind_structure(nb::module_& m) {
             }
             return nb::make_tuple(log_z, give(std::move(out)));
           },
-          "scores"_a, "global_scores"_a, "number"_a = 0,
-          "Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence.")
+          "scores"_a, "global_scores"_a, "number"_a = 0, "mask"_a = nb::none(),
+          "Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence. A mask [choices * "
+          "columns] has 0 for what no structure may use; choices are sites, or candidate segments. For sets of "
+          "segments "
+          "it may have 2 for what every structure must use.")
       .def(
           "best",
-          [](const Structure& self, const Input<double>& scores, const Input<double>& global, std::size_t number) {
+          [](const Structure& self, const Input<double>& scores, const Input<double>& global, std::size_t number,
+             const OptionalMask& mask) {
             const std::size_t sites = check_table(self, scores.size());
+            const std::uint8_t* allowed = mask_of(self, {sites, number}, mask);
             const std::vector<double> table = padded_table(self, span(scores));
             std::vector<std::int32_t> cells;
             double score = 0;
             {
               const nb::gil_scoped_release release;
-              score = self.solver(span(global))->best({sites, number}, table.data(), cells);
+              score = self.solver(span(global))->best({sites, number}, table.data(), cells, false, allowed);
             }
             return nb::make_tuple(score, give(std::move(cells)));
           },
-          "scores"_a, "global_scores"_a, "number"_a = 0,
+          "scores"_a, "global_scores"_a, "number"_a = 0, "mask"_a = nb::none(),
           "Return (score, site cells) of the best structure of one sentence.");
 
   nb::class_<ChainStructure, Structure>(m, "ChainStructure", "A linear chain with one label per site.")
@@ -136,20 +162,27 @@ void bind_structure(nb::module_& m) {
       .def(
           "best",
           [](const Decoder& self, const SparseRows& rows, int threads,
-             const std::vector<std::shared_ptr<Structure>>& structures) {
+             const std::vector<std::shared_ptr<Structure>>& structures, const std::vector<OptionalMasks>& masks) {
             std::vector<const Structure*> own;
             for (const auto& structure : structures) own.push_back(structure.get());
-            std::vector<Gold> found;
+            std::vector<Masks> allowed;
+            for (const auto& one : masks) {
+              allowed.push_back(one ? Masks{copy(one->first), copy(one->second)} : Masks{});
+            }
+            std::vector<Structures> found;
             {
               const nb::gil_scoped_release release;
-              found = self.best(rows, threads, own);
+              found = self.best(rows, threads, own, allowed);
             }
             std::vector<std::pair<Array<std::int64_t>, Array<std::int32_t>>> out;
-            for (Gold& one : found) out.emplace_back(give(std::move(one.ptr)), give(std::move(one.cells)));
+            for (Structures& one : found) out.emplace_back(give(std::move(one.ptr)), give(std::move(one.cells)));
             return out;
           },
           "rows"_a, "threads"_a = 0, "structures"_a = std::vector<std::shared_ptr<Structure>>{},
-          "Return (ptr, cells) for each structure: the site cells of each sentence's best choice.")
+          "masks"_a = std::vector<OptionalMasks>{},
+          "Return (ptr, cells) for each structure: the site cells of each sentence's best choice. Masks, if there are "
+          "any, "
+          "are (ptr, values) for each structure, or None; a sentence without values has no mask.")
       .def(
           "scores",
           [](const Decoder& self, const SparseRows& rows, int threads, std::size_t part) {
@@ -160,7 +193,8 @@ void bind_structure(nb::module_& m) {
             }
             return give(std::move(table));
           },
-          "rows"_a, "threads"_a = 0, "part"_a = 0, "The score table [sites * columns] of all sentences.");
+          "rows"_a, "threads"_a = 0, "part"_a = 0,
+          "The score table [sites * columns] of all sentences, without offsets.");
 }
 
 }  // namespace spanloom::bindings

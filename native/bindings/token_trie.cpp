@@ -1,4 +1,4 @@
-#include "spanloom/token_trie.hpp"
+#include "spanloom/text/token_trie.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -8,7 +8,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "spanloom/parallel.hpp"
+#include "spanloom/base/parallel.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -141,15 +141,20 @@ class Structure:
     @property
     def stride(self) -> int: ...
 
-    def graph(self, sites: int, number: int = 0) -> Graph:
-        """The structure for this many sites as an explicit graph."""
+    def choices(self, sites: int, number: int = 0) -> int:
+        """How many rows of `columns` choices a mask has."""
 
-    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> tuple:
+    def graph(self, sites: int, number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Graph:
         """
-        Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence.
+        The structure for this many sites as an explicit graph, with nothing but what the mask allows.
         """
 
-    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> tuple:
+    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple:
+        """
+        Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence. A mask [choices * columns] has 0 for what no structure may use; choices are sites, or candidate segments. For sets of segments it may have 2 for what every structure must use.
+        """
+
+    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple:
         """Return (score, site cells) of the best structure of one sentence."""
 
 class ChainStructure(Structure):
@@ -213,16 +218,102 @@ class Decoder:
         Add offsets[k] to the score of column k of one structure at every site.
         """
 
-    def best(self, rows: SparseRows, threads: int = 0, structures: Sequence[Structure] = []) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
+    def best(self, rows: SparseRows, threads: int = 0, structures: Sequence[Structure] = [], masks: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None] = []) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
         """
-        Return (ptr, cells) for each structure: the site cells of each sentence's best choice.
+        Return (ptr, cells) for each structure: the site cells of each sentence's best choice. Masks, if there are any, are (ptr, values) for each structure, or None; a sentence without values has no mask.
         """
 
     def scores(self, rows: SparseRows, threads: int = 0, part: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """The score table [sites * columns] of all sentences."""
+        """The score table [sites * columns] of all sentences, without offsets."""
+
+class FlatReading:
+    """One label per token; a mention goes on where there is no border."""
+
+    def __init__(self, types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], borders: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class SeparatorReading:
+    """One separator per gap, read as nested."""
+
+    def __init__(self, separators: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class Trellis:
+    """What a chain believes of one sentence, as a Markov chain."""
+
+    def __init__(self, structure: ChainStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def log_z(self) -> float: ...
+
+    @property
+    def sites(self) -> int: ...
+
+    def marginals(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def entropy(self) -> float: ...
+
+    def sample(self, n: int, seed: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The columns [n * sites] of paths drawn at random."""
+
+    def k_best(self, k: int) -> tuple:
+        """
+        Return the log-probabilities and columns [k * sites] of the best paths.
+        """
+
+    def set_probability(self, reading: FlatReading, starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """The probability of being read as exactly these mentions."""
+
+    @overload
+    def probabilities(self, reading: FlatReading, starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @overload
+    def probabilities(self, reading: SeparatorReading, starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The probability of each mention."""
+
+    @overload
+    def mentions(self, reading: FlatReading, above: float) -> tuple: ...
+
+    @overload
+    def mentions(self, reading: SeparatorReading, above: float) -> tuple:
+        """
+        Return start, end, type … of the mentions with at least this probability, and it.
+        """
+
+    @overload
+    def clamp(self, reading: FlatReading, start: int, end: int, type: int, must: bool) -> Trellis: ...
+
+    @overload
+    def clamp(self, reading: SeparatorReading, start: int, end: int, type: int, must: bool) -> Trellis:
+        """
+        The paths whose reading holds a mention, or does not; log_z is -inf if there is none.
+        """
+
+@overload
+def chain_probabilities(structure: ChainStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reading: FlatReading, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def chain_probabilities(structure: ChainStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reading: SeparatorReading, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The probabilities of given mentions of many sentences."""
+
+@overload
+def segment_probabilities(structure: SegmentStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def segment_probabilities(structure: SpanStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The probabilities of given segments with columns, of many sentences."""
+
+@overload
+def segment_scores(structure: SegmentStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def segment_scores(structure: SpanStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The scores [segments * columns] of the segments of one sentence."""
 
 class Objective:
-    """A smooth function to be minimised."""
+    """
+    A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method `evaluate(x)` that returns (value, gradient).
+    """
+
+    def __init__(self, size: int) -> None: ...
 
     @property
     def size(self) -> int: ...
@@ -251,8 +342,47 @@ class CompressedRows:
         What is added up to score all rows: classes and bundles of rows, members of bundles.
         """
 
+class Supervision:
+    """
+    What is known of each sentence: one structure, soft targets or a mask; and its weight.
+    """
+
+    def __init__(self, ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, masks: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        Cells of sentence s are cells[ptr[s]:ptr[s + 1]], site cells before global ones. Values are soft targets, one a cell. Masks are (ptr, numbers), see Structure.expectations; a sentence with a mask has no cells.
+        """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    def mask(self, sentence: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))] | None:
+        """The mask of a sentence, or None."""
+
+class StructuredLoss:
+    """
+    The loss of score tables, and its derivatives by score: what an encoder needs.
+    """
+
+    def __init__(self, structure: Structure, supervision: Supervision, threads: int = 0) -> None: ...
+
+    def evaluate(self, site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Return (loss, its derivatives by score, by global score) for scores [sites * columns] of all sentences; sentence s has the sites site_ptr[s] to site_ptr[s + 1].
+        """
+
 class Likelihood(Objective):
-    """Negative log-likelihood of annotated structures."""
+    """Negative log-likelihood of what is known of sentences."""
+
+    @overload
+    def __init__(self, rows: CompressedRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
+
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
 
     @overload
     def __init__(self, rows: CompressedRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
@@ -311,6 +441,10 @@ class Lbfgs:
 class Adagrad:
     """Stochastic likelihood with a step for every weight."""
 
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, l2: float, rate: float, damping: float, seed: int) -> None: ...
+
+    @overload
     def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, rate: float, damping: float, seed: int) -> None: ...
 
     def epoch(self) -> float:
@@ -324,6 +458,10 @@ class Adagrad:
 class Perceptron:
     """Averaged structured perceptron."""
 
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, seed: int) -> None: ...
+
+    @overload
     def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> None: ...
 
     def epoch(self) -> int:

@@ -7,11 +7,9 @@ features read nothing but words; ``obstacle`` says what is in the way of others,
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,20 +18,16 @@ import numpy.typing as npt
 from spanloom import _native
 from spanloom._native import Reading, TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
-from spanloom.base.files import whole_file
 from spanloom.corpus import Document
-from spanloom.engines import ComponentEngine
 from spanloom.formats.checks import BadRecord, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
 from spanloom.formats.lines import lines
-from spanloom.formats.lines import whole as read_whole
-from spanloom.formats.reading import way_out
-from spanloom.formats.reference import Reference
 from spanloom.formats.report import Report
-from spanloom.models.base import Component
 from spanloom.models.chain import ChainComponent
+from spanloom.models.component import Component
 from spanloom.models.separators import SeparatorComponent
+from spanloom.models.structured import Structured
 from spanloom.recognizer import Recognizer
 from spanloom.schemes import Segments
 
@@ -49,24 +43,25 @@ def obstacle(recognizer: Recognizer) -> str | None:
     Examples
     --------
     >>> from spanloom import Recognizer, read
-    >>> ner = Recognizer("chain", overlap="longest", max_iter=2, repairs=["parentheses"]).fit(read("sample:dev"))
-    >>> obstacle(ner)
+    >>> from spanloom.learning import LBFGS
+    >>> ner = Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=2), repairs=["parentheses"])
+    >>> obstacle(ner.fit(read("sample:dev")))
     'its mentions are repaired'
     """
-    engine = recognizer._fitted()
-    if not isinstance(engine, ComponentEngine):
-        return f"the model {engine.model.name!r} has no components"
-    if recognizer.target is not None:
-        return f"it tags the column {recognizer.target!r}"
-    if any(_label_of(component) is None for component in engine.model.components):
-        return f"the model {engine.model.name!r} has neither labels of segments nor separators"
-    if recognizer.annotators_:
+    trained = recognizer._fitted()
+    if not isinstance(trained, Structured):
+        return f"the model {trained.model.name!r} has no components"
+    if recognizer.makes is not None:
+        return f"it tags the column {recognizer.makes!r}"
+    if any(_label_of(component) is None for component in trained.components):
+        return f"the model {trained.model.name!r} has neither labels of segments nor separators"
+    if recognizer.pipeline_.annotators:
         return "it has annotators"
     if recognizer.repairs:
         return "its mentions are repaired"
     if recognizer.tokenizer or recognizer.splitter or recognizer._needs_tokenizer:
         return "it has a tokenizer or splitter of its own"
-    features = engine.extractor.features
+    features = trained.extractor.features
     others = sorted(set(features.columns()) - {"word"})
     if others or features.uses_own():
         return f"its features read {', '.join(others) or 'own features'}"
@@ -130,7 +125,8 @@ class TextTagger:
     Examples
     --------
     >>> from spanloom import Recognizer, read
-    >>> tagger = TextTagger(Recognizer("chain", overlap="longest", max_iter=5).fit(read("sample:train")))
+    >>> from spanloom.learning import LBFGS
+    >>> tagger = TextTagger(Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=5)).fit(read("sample:train")))
     >>> batch = tagger.tag(["IL-2 binds. It does."])
     >>> batch.texts.sentences, batch.texts.tokens
     (2, 8)
@@ -140,12 +136,12 @@ class TextTagger:
 
     def __init__(self, recognizer: Recognizer, threads: int | None = None) -> None:
         reason = obstacle(recognizer)
-        engine = recognizer._fitted()
-        if reason is not None or not isinstance(engine, ComponentEngine):
+        trained = recognizer._fitted()
+        if reason is not None or not isinstance(trained, Structured):
             raise ParameterError(f"this recogniser cannot tag text natively: {reason}; use Recognizer.stream")
         self.labels = tuple(recognizer.labels_)  # sorted, so that labels compare as their numbers do
-        readings = [_reading(component, self.labels) for component in engine.model.components]
-        self._tagger = _native.TextTagger(engine.extractor._fitted(), engine.decoder, readings)
+        readings = [_reading(component, self.labels) for component in trained.components]
+        self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.decoder, readings)
         self.threads = threads or 0
 
     def tag(self, texts: Sequence[str]) -> TaggedBatch:
@@ -193,7 +189,13 @@ def json_records(path: str, report: Report) -> Iterator[Plain | Document]:
             report.broken(error.kind, where, str(error))
 
 
-def tag_lines(recognizer: Recognizer, items: Iterable[Plain | Document], *, whole: bool = True) -> Iterator[bytes]:
+def tag_lines(
+    recognizer: Recognizer,
+    items: Iterable[Plain | Document],
+    *,
+    whole: bool = True,
+    counts: Counter[str] | None = None,
+) -> Iterator[bytes]:
     r"""Yield JSON lines with the mentions that a recogniser finds, some lines at a time.
 
     Texts go the short way; documents, which have tokens or mentions already, go through ``Recognizer.predict``.
@@ -204,15 +206,18 @@ def tag_lines(recognizer: Recognizer, items: Iterable[Plain | Document], *, whol
         A trained one without an ``obstacle``; its ``threads`` count.
     whole
         Whether lines have the whole documents; False for ids and mentions.
+    counts
+        Counts what the lines so far have: ``"documents"`` and ``"mentions"``.
 
     Examples
     --------
     >>> from spanloom import Recognizer, read
-    >>> ner = Recognizer("chain", overlap="longest").fit(read("sample:train"))
+    >>> ner = Recognizer("chain", keep="longest").fit(read("sample:train"))
     >>> print(*tag_lines(ner, [Plain("a", "The IL-2 gene.")], whole=False))
     b'{"id":"a","mentions":[{"label":"DNA","chars":[[4,13]],"text":"IL-2 gene"}]}\n'
     """
     tagger = TextTagger(recognizer, recognizer.threads)
+    done: Counter[str] = Counter() if counts is None else counts
     batch: list[Plain] = []
     size = 0
 
@@ -220,7 +225,9 @@ def tag_lines(recognizer: Recognizer, items: Iterable[Plain | Document], *, whol
         nonlocal batch, size
         full, batch, size = batch, [], 0
         metas = [one.meta if whole else "" for one in full]
-        return tagger.tag([one.text for one in full]).json_lines([one.id for one in full], metas, whole=whole)
+        tagged = tagger.tag([one.text for one in full])
+        done.update(documents=len(full), mentions=tagged.found.size)
+        return tagged.json_lines([one.id for one in full], metas, whole=whole)
 
     for item in items:
         if isinstance(item, Plain):
@@ -232,46 +239,10 @@ def tag_lines(recognizer: Recognizer, items: Iterable[Plain | Document], *, whol
             if batch:
                 yield flush()
             record = to_dict(recognizer.predict(item), chars=True)
+            done.update(documents=1, mentions=len(record["mentions"]))
             yield encode(record if whole else mentions_only(record), f"document {item.id!r}").encode()
     if batch:
         yield flush()
-
-
-def tag_files(recognizer: Recognizer, refs: Sequence[Reference], target: Reference) -> bool:
-    """Tag JSONL and text files into a JSONL file by the short way; False, with nothing done, if there is none.
-
-    Parameters
-    ----------
-    recognizer
-        A trained one.
-    refs
-        Where texts come from.
-    target
-        Where the lines go; ``-`` prints. Its options must be ``chars=yes``, or ``fields=mentions``.
-    """
-    whole = target.options.get("fields", "all") == "all"
-    plain_refs = all(ref.format in ("jsonl", "text") and not ref.options and str(ref) != "text:-" for ref in refs)
-    plain_target = target.format == "jsonl" and (target.options == {"chars": "yes"} or not whole)
-    if not (plain_refs and plain_target) or obstacle(recognizer) is not None:
-        return False
-    pieces = tag_lines(recognizer, chain.from_iterable(map(_records, refs)), whole=whole)
-    if target.path == "-":
-        for piece in pieces:
-            sys.stdout.write(piece.decode())
-        sys.stdout.flush()
-    else:
-        with whole_file(target.path, "wb") as out:
-            out.writelines(pieces)
-    return True
-
-
-def _records(ref: Reference) -> Iterator[Plain | Document]:
-    if ref.format == "text":
-        yield Plain(Path(ref.path).name, read_whole(ref.path))
-        return
-    report = Report()
-    yield from json_records(ref.path, report)
-    report.raise_errors(way_out(report))
 
 
 def _is_plain(record: Any) -> bool:
@@ -295,7 +266,7 @@ def _label_of(component: Component) -> Segments | str | None:
 def _reading(component: Component, labels: Sequence[str]) -> Reading:
     how = _label_of(component)
     if isinstance(how, Segments):
-        types, borders = how.borders()
+        types, borders = how.label_types(), how.borders()
         numbers = [-1 if one is None else labels.index(one) for one in types]
         return Reading.segments(np.array(numbers, np.int32), borders.astype(np.uint8).ravel())
     return Reading.separators(labels.index(str(how)))

@@ -1,253 +1,123 @@
-"""From annotated sentences to weights: encode the gold, run the optimiser, watch the development data."""
+"""Training of a recogniser: annotate, choose the model, train, say what happened."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeVar
+import platform
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+import spanloom
+from spanloom.annotators import Pipeline
+from spanloom.annotators.base import Fitting
+from spanloom.base.errors import CorpusError
+from spanloom.corpus import Document, Sentence
+from spanloom.corpus.document import as_documents
+from spanloom.decisions.best import decision
+from spanloom.learning import Iteration, Listener
+from spanloom.models import Model, Task
+from spanloom.models.fitting import Fitted, fit_model
+from spanloom.models.holding import hold
+from spanloom.models.trained import Trained
 
-from spanloom._native import CompressedRows, Decoder, SparseRows
-from spanloom.base.errors import EncodingError, ParameterError
-from spanloom.corpus import Mention, Sentence
-from spanloom.evaluation import micro
-from spanloom.learning import (
-    Iteration,
-    Listener,
-    Settings,
-    Weights,
-    averaged_perceptron,
-    compress,
-    maximise_likelihood,
-    stochastic_likelihood,
-)
-from spanloom.models import Component, Model, Shapes, Standalone
-from spanloom.models.base import Lesson
-
-Gold = list[list[Mention]]
-Learned = TypeVar("Learned")
+if TYPE_CHECKING:
+    from spanloom.recognizer import Recognizer
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The gold mentions that a model can hold, and what had to go."""
+class Training:
+    """What a training gives."""
 
-    mentions: Gold
-    lost: list[tuple[int, Mention]]
-    """Sentence number and mention: left out of training."""
-    misread: list[tuple[int, Mention]]
-    """Part of training, but the structure that stands for the sentence is read as other mentions."""
-
-    @property
-    def ceiling(self) -> float:
-        """The share of the gold mentions that can come back: no recall on this data can be higher."""
-        kept = sum(map(len, self.mentions))
-        total = kept + len(self.lost)
-        return (kept - len(self.misread)) / total if total else 1.0
+    fitted: Fitted
+    pipeline: Pipeline
+    facts: dict[str, Any]
 
 
-def hold(model: Model, sentences: Sequence[Sentence], overlap: str) -> Held:
-    """Check every mention against the text and against what the model can hold.
+def train(
+    ner: Recognizer,
+    corpus: Iterable[Sentence | Document],
+    dev: Iterable[Sentence | Document] | None,
+    listener: Listener | None,
+) -> Training:
+    """Train with the settings of a recogniser, which stays as it is."""
+    ner.check(dev is not None)
+    features = ner.feature_set()
+    pipeline = Pipeline.of(ner.annotators, open_model=type(ner).load)
+    start = time.perf_counter()
+    documents = as_documents(corpus)
+    if not any(len(s) for document in documents for s in document.sentences):
+        raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
+    model = ner.model_for(documents)
+    trainer = ner.check_model(model)
+    documents = learned(model, documents)
+    pipeline.use_threads(ner.threads)
+    wanted = (*features.columns(), *model.requires)
 
-    Parameters
-    ----------
-    overlap
-        ``"raise"``, or how to choose among mentions that the model cannot hold together, see ``Model.reduce``. A model
-        that is made to choose does so by itself, see ``Model.choice``.
-    """
-    overlap = model.choice or overlap
-    kept: Gold = []
-    lost: list[tuple[int, Mention]] = []
-    misread: list[tuple[int, Mention]] = []
-    for number, sentence in enumerate(sentences):
-        mentions = sorted(set(sentence.mentions))
-        for mention in mentions:
-            if mention.end > len(sentence):
-                raise EncodingError(
-                    f"sentence {number}: mention {mention.label} {mention.parts} ends after the last of "
-                    f"{len(sentence)} tokens"
-                )
-        beyond = model.unreachable(mentions, sentence, number) if mentions else []
-        if beyond and overlap != "raise":
-            gone = [mentions[index] for index, _ in beyond]
-            lost.extend((number, mention) for mention in gone)
-            mentions = [mention for mention in mentions if mention not in gone]
-        misfit = beyond[0] if beyond and overlap == "raise" else model.misfit(mentions) if mentions else None
-        if misfit is not None:
-            if overlap == "raise":
-                index, why = misfit
-                bad = mentions[index]
-                raise EncodingError(
-                    f"sentence {number} ({' '.join(sentence.tokens[:8])} …): mention {index} {bad.label} {bad.parts} "
-                    f"{why}. The model {model.name!r} holds {model.holds}; choose a model that holds more "
-                    '(multilabel holds every mention), or train on what it can hold: overlap="longest", '
-                    "--overlap longest on the command line."
-                )
-            mentions, gone = model.reduce(mentions, overlap)
-            lost.extend((number, mention) for mention in gone)
-        if len(mentions) > 1:
-            misread.extend((number, mention) for mention in model.misread(mentions))
-        kept.append(mentions)
-    return Held(kept, lost, misread)
+    def like(most: int, templates: tuple[str, ...]) -> Recognizer:
+        """Make a recogniser like this one that has learned nothing: without annotators, at most so many iterations."""
+        return type(ner)(
+            model, features=features.plus(templates), trainer=trainer.at_most(most), keep=ner.keep, seed=ner.seed,
+            threads=ner.threads,
+        )  # fmt: skip
 
-
-def gold_cells(component: Component, gold: Gold, shapes: Shapes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Encode every sentence: ``cells[ptr[s]:ptr[s + 1]]`` are those of sentence ``s``."""
-    types = component.types
-    encoded = component.encode_all([[m for m in mentions if m.label in types] for mentions in gold], shapes)
-    ptr = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(cells) for cells in encoded], out=ptr[1:])
-    return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
-
-
-def decode_all(
-    components: Sequence[Component], decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int
-) -> list[Gold]:
-    """Find the best structures of every sentence and read them; one list of mentions per component and sentence."""
-    best = decoder.best(rows, threads, [component.structure_for(shapes) for component in components])
-    return [component.decode_all(cells, ptr, shapes) for component, (ptr, cells) in zip(components, best, strict=True)]
-
-
-@dataclass(frozen=True, slots=True)
-class Dev:
-    """Development data, ready to be tagged after every iteration."""
-
-    rows: SparseRows
-    mentions: Gold
-    shapes: Shapes
-
-    def f1(self, component: Component, weights: Weights, threads: int) -> float:
-        """Micro F1 on the mentions of the component's own types."""
-        decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
-        (found,) = decode_all([component], decoder, self.rows, self.shapes, threads)
-        gold = [[m for m in mentions if m.label in component.types] for mentions in self.mentions]
-        return micro(gold, found).f1
-
-
-class Interrupted(KeyboardInterrupt):
-    """Training was stopped by the user; what was learned so far is kept."""
-
-    def __init__(self, learned: Any, history: list[Iteration]) -> None:
-        super().__init__("training was interrupted; the best weights so far are kept")
-        self.learned = learned
-        self.history = history
-
-
-def follow(
-    steps: Iterator[tuple[Iteration, Callable[[], Learned]]],
-    *,
-    dev_f1: Callable[[Learned], float] | None = None,
-    patience: int | None = None,
-    listener: Listener | None = None,
-) -> tuple[Learned, list[Iteration]]:
-    """Run the iterations of training, at least one; return what was learned and their records.
-
-    With ``patience``, training stops when dev F1 has not risen for so many iterations, and the best weights are taken;
-    otherwise the last ones are. A ``KeyboardInterrupt`` during training is raised as ``Interrupted``.
-    """
-    history: list[Iteration] = []
-    current: Callable[[], Learned] | None = None
-    best: Learned | None = None
-    best_f1, waited = -1.0, 0
-    try:
-        for record, current in steps:
-            if dev_f1 is not None:
-                learned = current()
-                record = replace(record, dev_f1=dev_f1(learned))
-                if record.dev_f1 is not None and record.dev_f1 > best_f1:
-                    best_f1, waited = record.dev_f1, 0
-                    best = learned if patience is not None else None
-                else:
-                    waited += 1
-            history.append(record)
-            if listener is not None:
-                listener(record)
-            if patience is not None and dev_f1 is not None and waited >= patience:
-                break
-    except KeyboardInterrupt:
-        if current is None:
-            raise
-        raise Interrupted(best if best is not None else current(), history) from None
-    if current is None:
-        raise ValueError("training made no iteration")
-    return best if best is not None else current(), history
-
-
-def train_component(
-    component: Component,
-    rows: SparseRows,
-    gold: Gold,
-    shapes: Shapes,
-    *,
-    algorithm: str,
-    settings: Settings,
-    seed: int,
-    number: int = 0,
-    dev: Dev | None = None,
-    patience: int | None = None,
-    listener: Listener | None = None,
-    compressed: CompressedRows | None = None,
-) -> tuple[Weights, list[Iteration]]:
-    """Train one component and return its weights and one record per iteration; see ``follow``.
-
-    ``compressed`` is ``compress(rows, settings)``, given where several components share it.
-    """
-    steps: Iterator[tuple[Iteration, Callable[[], Weights]]]
-    cells = gold_cells(component, gold, shapes)
-    structure = component.structure_for(shapes)
-    site_tying, global_tying = component.tying()
-    if algorithm in ("perceptron", "adagrad"):
-        if site_tying is not None or global_tying is not None:
-            raise ParameterError(
-                f"algorithm={algorithm!r} learns a weight for every label and cannot tie them; with several "
-                'representations use algorithm="lbfgs"'
-            )
-        learn = averaged_perceptron if algorithm == "perceptron" else stochastic_likelihood
-        steps = learn(rows, structure, cells, settings, seed=seed, component=number)
-    else:
-        steps = maximise_likelihood(
-            compressed or compress(rows, settings),
-            structure,
-            cells,
-            settings,
-            site_tying=site_tying,
-            global_tying=global_tying,
-            component=number,
-        )
-
-    dev_f1: Callable[[Weights], float] | None = None
+    pipeline, documents = pipeline.fit(documents, Fitting(like, listener, wanted))
+    features = features.plus(pipeline.templates)
+    wanted = (*features.columns(), *model.requires)
+    documents = pipeline.annotate(documents, wanted)
+    dev_sentences: list[Sentence] | None = None
     if dev is not None:
-        dev_f1 = partial(dev.f1, component, threads=settings.threads or 0)
-    return follow(steps, dev_f1=dev_f1, patience=patience, listener=listener)
+        watched = pipeline.annotate(learned(model, as_documents(dev)), wanted)
+        dev_sentences = [s for document in watched for s in document.sentences]
+    task = Task(
+        [s for document in documents for s in document.sentences],
+        [len(document.sentences) for document in documents],
+        features,
+        trainer,
+        penalty=decision(ner.decide).penalty,
+        keep=ner.keep,
+        dev=dev_sentences,
+        seed=ner.seed,
+        threads=ner.threads,
+        listener=listener,
+    )
+    fitted = fit_model(model, task)
+    return Training(fitted, pipeline, _facts(task, fitted, start))
 
 
-def train_standalone(
-    model: Standalone,
-    lesson: Lesson,
-    *,
-    dev: Sequence[Sentence] | None = None,
-    patience: int | None = None,
-    listener: Listener | None = None,
-) -> list[Iteration]:
-    """Train a model that learns by itself, let it choose on development data, and return one record per iteration."""
-    threads = lesson.settings.threads or 0
+def learned(model: Model, documents: list[Document]) -> list[Document]:
+    """Return documents whose mentions are what the model is to learn."""
+    return [document.with_sentences(model.before(document.sentences)) for document in documents]
 
-    def dev_f1(learned: Any) -> float:
-        model.install(learned)
-        found = model.find(dev or (), threads)
-        return micro([s.mentions for s in dev or ()], found).f1
 
-    steps = model.train(lesson)
-    interrupted: Interrupted | None = None
-    try:
-        learned, history = follow(steps, dev_f1=None if dev is None else dev_f1, patience=patience, listener=listener)
-    except Interrupted as stop:
-        interrupted, learned, history = stop, stop.learned, stop.history
-    model.install(learned)
-    model.finish(dev, threads)
-    if interrupted is not None:
-        raise interrupted
-    return history
+def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
+    trained, held, history = fitted.trained, fitted.held, fitted.history
+    facts = {
+        "sentences": len(task.sentences),
+        "tokens": sum(task.lengths),
+        "mentions": sum(map(len, held.mentions)),
+        "lost": len(held.lost),
+        "misread": len(held.misread),
+        "ceiling": held.ceiling,
+        "untrained": sorted(trained.untrained),
+        "iterations": len(history),
+        "objective": sum(record.objective for record in _last_of_each(history)),
+        "dev_ceiling": None if task.dev is None else _ceiling(trained, task),
+        "dev_f1": history[-1].dev_f1 if history and len({record.component for record in history}) == 1 else None,
+        "seconds": round(time.perf_counter() - start, 3),
+        "interrupted": fitted.interrupted is not None,
+        "spanloom": spanloom.__version__,
+        "python": platform.python_version(),
+    }
+    if trained.penalty_curve is not None:
+        facts["penalty_curve"] = trained.penalty_curve.to_json()
+    return facts
+
+
+def _ceiling(trained: Trained, task: Task) -> float:
+    """The share of development mentions that the model, as it is now, could find."""
+    return hold(trained.holder, task.dev or (), "longest" if task.keep == "raise" else task.keep).ceiling
+
+
+def _last_of_each(history: list[Iteration]) -> list[Iteration]:
+    return list({record.component: record for record in history}.values())

@@ -10,7 +10,7 @@ import pytest
 from spanloom import Recognizer
 from spanloom.annotators import InducedLexicon, Lexicon, annotator, restore
 from spanloom.base.errors import CorpusError, ParameterError
-from spanloom.corpus import Mention, Sentence
+from spanloom.corpus import Document, Mention, Sentence
 
 
 def naive(entries: dict[tuple[str, ...], str], tokens: list[str]) -> list[tuple[str, int, int]]:
@@ -106,17 +106,20 @@ def test_features_of_a_lexicon_are_added_and_kept_in_the_file(tmp_path: Path) ->
 def test_an_induced_lexicon_does_not_show_a_sentence_its_own_mentions() -> None:
     """Each block is looked up in the mentions of the others; what is tagged later is looked up in all."""
     sentences = [Sentence([w, "x"], [Mention("g", ((0, 1),))]) for w in ("a", "b", "a", "c")]
-    lexicon, done = InducedLexicon(folds=4).fit(sentences)
-    assert [s.columns["lexicon-train"][0] for s in done] == ["S-g", "O", "S-g", "O"]
-    assert [s.columns["lexicon-train"][0] for s in lexicon.annotate(sentences)] == ["S-g"] * 4
+    documents = [Document([sentence]) for sentence in sentences]
+    lexicon, done = InducedLexicon(folds=4).fit(documents)
+    assert [doc.sentences[0].columns["lexicon-train"][0] for doc in done] == ["S-g", "O", "S-g", "O"]
+    assert [doc.sentences[0].columns["lexicon-train"][0] for doc in lexicon.annotate(documents)] == ["S-g"] * 4
 
 
 def test_an_induced_lexicon_does_not_show_neighbours_each_others_mentions() -> None:
-    """A document of three sentences about a, another one about b: neither name is known to the other."""
-    sentences = [Sentence([w, "x"], [Mention("g", ((0, 1),))]) for w in ("a", "a", "a", "b", "b", "b")]
-    _, done = InducedLexicon(folds=2).fit(sentences)
-    assert [s.columns["lexicon-train"] for s in done] == [["O", "O"]] * 6
-    assert [s.tokens for s in done] == [s.tokens for s in sentences]
+    """Documents of two and of four sentences with a name each: none is known elsewhere, wherever blocks are cut."""
+    sentences = [Sentence([w, "x"], [Mention("g", ((0, 1),))]) for w in ("a", "a", "b", "b", "b", "b")]
+    for folds in (2, 3, 5):
+        _, done = InducedLexicon(folds=folds).fit([Document(sentences[:2], "1"), Document(sentences[2:], "2")])
+        assert [s.columns["lexicon-train"] for doc in done for s in doc.sentences] == [["O", "O"]] * 6
+        assert [s.tokens for doc in done for s in doc.sentences] == [s.tokens for s in sentences]
+        assert [doc.id for doc in done] == ["1", "2"]
 
 
 def test_entries_that_are_the_same_after_normalisation_share_their_kinds() -> None:

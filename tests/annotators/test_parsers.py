@@ -1,4 +1,4 @@
-"""Parsers: learning, trees for sentences without, the cache, jackknifing, attachment, recognisers that parse."""
+"""Parsers: learning, trees for sentences without, the cache, cross-fitting, attachment, recognisers that parse."""
 
 from __future__ import annotations
 
@@ -7,17 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from spanloom import Mention, Recognizer, Sentence, read, write
-from spanloom.annotators import UDPipeColumns
-from spanloom.annotators.parsers import (
-    Parser,
-    UDPipeParser,
-    attachment,
-    jackknife,
-    make_parser,
-    train_udpipe,
-    with_trees,
-)
+from spanloom import Document, Mention, Recognizer, Sentence, read, write
+from spanloom.annotators import Parser, UDPipe, attachment, cross_fit_trees, parser, train_udpipe, with_trees
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
 
@@ -53,10 +44,10 @@ def model(tmp_path_factory):
 
 def test_it_learns_the_trees_it_was_shown(model):
     """With parts of speech, and without, where it tags first."""
-    parser = UDPipeParser(model)
-    parsed = with_trees([bare(s, "upos", "pos") for s in TREES], parser)
+    udpipe = UDPipe(model)
+    parsed = with_trees([bare(s, "upos", "pos") for s in TREES], udpipe)
     assert attachment(TREES, parsed).uas == 1.0
-    tagged = with_trees([bare(s) for s in TREES], parser)
+    tagged = with_trees([bare(s) for s in TREES], udpipe)
     assert attachment(TREES, tagged).uas == 1.0
     assert tagged[0].columns["pos"] == ["D", "N", "V"]
 
@@ -112,8 +103,8 @@ def test_the_cache_goes_by_content(tmp_path):
     assert other.seen == [["a", "b"]]
 
 
-def test_jackknifing_never_parses_what_was_learned_from():
-    """Every sentence once, by a parser trained on all others of the other folds."""
+def test_cross_fitting_never_parses_what_was_learned_from():
+    """Every sentence once, by a parser trained on those of the other blocks."""
     parsers = []
 
     def train(sentences):
@@ -122,13 +113,13 @@ def test_jackknifing_never_parses_what_was_learned_from():
         parsers.append(parser)
         return parser
 
-    parsed = jackknife(TREES, train, folds=3, seed=5)
+    parsed = [s for doc in cross_fit_trees([Document([s]) for s in TREES], train, folds=3) for s in doc.sentences]
     assert [s.tokens for s in parsed] == [s.tokens for s in TREES]
     assert all(s.columns["deprel"] == ["x"] * len(s) for s in parsed)
     assert sorted(t for p in parsers for t in p.seen) == sorted(s.tokens for s in TREES)
-    for parser in parsers:
-        assert sorted(parser.seen + parser.learned) == sorted(s.tokens for s in TREES)
-        assert len(parser.seen) in (5, 6)
+    for one in parsers:
+        assert sorted(one.seen + one.learned) == sorted(s.tokens for s in TREES)
+        assert len(one.seen) in (5, 6)
 
 
 def test_a_recogniser_parses_where_it_must(model, tmp_path):
@@ -138,9 +129,8 @@ def test_a_recogniser_parses_where_it_must(model, tmp_path):
     assert ner.parser == f"udpipe:{model}"
     assert ner.predict("The gene works").mentions == [Mention("DNA", ((0, 2),))]
     ner.save(tmp_path / "ner.loom")
-    with pytest.raises(CorpusError, match="has no tree"):
-        Recognizer.load(tmp_path / "ner.loom").predict("The gene works")
-    again = Recognizer.load(tmp_path / "ner.loom", parser=UDPipeParser(model))
+    assert Recognizer.load(tmp_path / "ner.loom").predict("The gene works").mentions  # found where it was
+    again = Recognizer.load(tmp_path / "ner.loom", parser=UDPipe(model))
     assert again.predict("The gene works").mentions == [Mention("DNA", ((0, 2),))]
     assert again.k_best(Sentence(["the", "gene", "works"]), 1)[0][1] == [Mention("DNA", ((0, 2),))]
 
@@ -181,7 +171,7 @@ def test_a_command_trains_a_tagger_with_lemmas(tmp_path):
         result = json.loads(done.output)
         assert result["accuracy"] == {"pos": 1.0, "upos": 1.0, "lemma": 1.0}
         assert ("uas" in result) == (corpus == "both")
-        assert UDPipeColumns(model).columns([Sentence(["a", "cell", "works"])])[0]["lemma"] == ["a", "cell", "work"]
+        assert UDPipe(model).columns([Sentence(["a", "cell", "works"])])[0]["lemma"] == ["a", "cell", "work"]
     done = CliRunner().invoke(app, [*train, *options])
     assert "tagged right: pos 100.00 %, upos 100.00 %, lemma 100.00 %" in done.output
     for wrong in ("--no-tagger", "--jackknife=x.conllu"):
@@ -190,18 +180,16 @@ def test_a_command_trains_a_tagger_with_lemmas(tmp_path):
 
 
 def read_like(sentences):
-    from spanloom import Document
-
     return [Document(list(sentences), "one")]
 
 
 def test_parts_of_speech_are_found_anew_if_asked_for(model):
     """Given ones are wrong on purpose: with them the tree may be wrong, with the parser's own it is right."""
     wrong = [s.with_columns({"upos": ["V"] * len(s), "pos": ["V"] * len(s)}) for s in TREES]
-    parsed = with_trees(wrong, UDPipeParser(model), again=True, retag=True)
+    parsed = with_trees(wrong, UDPipe(model), again=True, retag=True)
     assert [s.columns["pos"] for s in parsed] == [s.columns["pos"] for s in TREES]
     assert attachment(TREES, parsed).las == 1.0
-    kept = with_trees(wrong, UDPipeParser(model), again=True)
+    kept = with_trees(wrong, UDPipe(model), again=True)
     assert kept[0].columns["pos"] == ["V"] * 3
 
 
@@ -233,13 +221,49 @@ def test_a_parser_in_fit_and_its_cache(model, tmp_path):
     with pytest.raises(ParameterError, match="parser is udpipe:MODEL, spacy:PIPELINE or a Parser, got 3"):
         Recognizer("dgm", parser=3, **settings).fit(train)
     with pytest.raises(ParameterError, match="may be cache=VALUE and nothing else"):
-        make_parser(f"udpipe:{model}?folder=x")
+        parser(f"udpipe:{model}?folder=x")
+
+
+def test_a_parser_that_a_file_does_not_hold_is_asked_for(model, tmp_path):
+    """By its reference where there is one; nothing is asked where sentences have trees."""
+    train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
+    features = ["first(word)", "last(word)", "size"]
+    moved = tmp_path / "moved.udpipe"
+    moved.write_bytes(model.read_bytes())
+    Recognizer("dgm", features=features, parser=f"udpipe:{moved}").fit(train).save(tmp_path / "named.loom")
+    Recognizer("dgm", features=features, parser=Counting()).fit(train).save(tmp_path / "object.loom")
+    moved.unlink()
+    for file, message in (
+        ("named", r"which was 'udpipe:.*moved.udpipe': .*--parser"),
+        ("object", "an object of yours"),
+    ):
+        ner = Recognizer.load(tmp_path / f"{file}.loom")
+        with pytest.raises(ParameterError, match=message):
+            ner.predict(Sentence(["the", "gene", "works"]))
+        assert ner.predict(sentence("the gene works", "D N V", "2 3 0")).mentions == [Mention("DNA", ((0, 2),))]
+    again = Recognizer.load(tmp_path / "object.loom", parser=UDPipe(model))
+    assert again.predict(Sentence(["the", "gene", "works"])).mentions == [Mention("DNA", ((0, 2),))]
+
+
+def test_an_annotator_parses_only_where_trees_are_read(model, tmp_path, monkeypatch):
+    """One reference for tags and trees, for the model and for templates; the file holds it all."""
+    train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
+    text = Sentence(["the", "gene", "works"])
+    for kind, features in (("dgm", ["first(word)", "last(word)", "size"]), ("chain", ["word", "head(word)", "pos"])):
+        ner = Recognizer(kind, features=features, annotators=[f"udpipe:{model}"], max_iter=50).fit(train)
+        ner.save(tmp_path / "m.loom")
+        for one in (ner, Recognizer.load(tmp_path / "m.loom")):
+            assert one.predict(text).mentions == [Mention("DNA", ((0, 2),))]
+    monkeypatch.setattr(UDPipe, "parse", lambda *_: pytest.fail("it is parsed"))
+    Recognizer("chain", features=["word", "pos"], annotators=[f"udpipe:{model}"], max_iter=5).fit(train).predict(text)
 
 
 def test_models_that_need_trees_are_evaluated_with_a_parser(model, tmp_path):
     """``evaluate`` takes --parser, and without it says that there is one."""
     train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
-    Recognizer("dgm", features=["first(word)", "size"], parser=UDPipeParser(model)).fit(train).save(tmp_path / "m.loom")
+    tree = {"head": ["2", "3", "0"]}
+    trees = [s.with_columns(tree) for s in train]
+    Recognizer("dgm", features=["first(word)", "size"]).fit(trees).save(tmp_path / "m.loom")
     write(read_like(train), str(tmp_path / "gold.jsonl"))
     files = ["evaluate", str(tmp_path / "m.loom"), str(tmp_path / "gold.jsonl")]
     done = CliRunner().invoke(app, files)
@@ -261,7 +285,7 @@ def test_models_that_need_trees_are_evaluated_with_a_parser(model, tmp_path):
 )
 def test_what_would_fail_at_the_end_fails_at_the_start(options, message, tmp_path, monkeypatch):
     """Training takes tens of minutes: nothing of it is lost to a wrong option."""
-    monkeypatch.setattr("spanloom.annotators.parsers.udpipe._train", lambda *_: pytest.fail("it has begun"))
+    monkeypatch.setattr("spanloom.annotators.udpipe_training._train", lambda *_: pytest.fail("it has begun"))
     write(read_like(TREES), str(tmp_path / "trees.conllu"))
     write(read_like([bare(s) for s in TREES]), str(tmp_path / "bare.conllu"))
     options = [option.format(bare=tmp_path / "bare.conllu") for option in options]
@@ -273,15 +297,15 @@ def test_what_would_fail_at_the_end_fails_at_the_start(options, message, tmp_pat
 def test_what_is_wrong_is_said(tmp_path, model):
     """Unknown kinds, files that are none, text that cannot be tagged, trees that are missing."""
     with pytest.raises(ParameterError, match="a parser is udpipe:MODEL or spacy:PIPELINE, got 'stanza'"):
-        make_parser("stanza")
+        parser("stanza")
     with pytest.raises(ParameterError, match="cannot be read: No such file"):
-        make_parser(f"udpipe:{tmp_path / 'absent'}")
+        parser(f"udpipe:{tmp_path / 'absent'}")
     (tmp_path / "other").write_bytes(b"not a model")
     with pytest.raises(ParameterError, match="not a UDPipe model"):
-        UDPipeParser(tmp_path / "other")
+        UDPipe(tmp_path / "other")
     train_udpipe(TREES[:4], tmp_path / "blind", iterations=1, hidden_layer=10)
     with pytest.raises(CorpusError, match="sentence 0 has no column 'pos', and the parser cannot tag"):
-        UDPipeParser(tmp_path / "blind").parse([Sentence(["a"])])
+        UDPipe(tmp_path / "blind").parse([Sentence(["a"])])
     with pytest.raises(CorpusError, match="has no tree"):
         train_udpipe([Sentence(["a"])], tmp_path / "x")
     with pytest.raises(CorpusError, match=r"sentence 0 has no tree: the heads of the tokens \[1, 2\] .* circle"):

@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from spanloom import files
+from spanloom.base import files
 from spanloom.base.errors import ModelFileError, ParameterError
-from spanloom.base.model_file import load_arrays, pack_strings, save_arrays, unpack_strings
+from spanloom.base.model_file import load_arrays, save_arrays
 
 DTYPES = ["?", "u1", "i1", "<u2", "<i2", "<f2", "<u4", "<i4", "<f4", "<u8", "<i8", "<f8"]
 MODEL = {
@@ -372,34 +372,3 @@ def test_a_large_model_opens_at_once(path: Path) -> None:
     arrays, _ = load_arrays(path, verify=False)
     assert arrays["w"].nbytes == size
     assert time.process_time() - start < 0.5
-
-
-@given(st.lists(st.text(st.characters(), max_size=6)))
-def test_strings_round_trip(strings: list[str]) -> None:
-    """Any string, also empty, not ASCII, or with lone surrogates."""
-    blob, offsets = pack_strings(strings)
-    assert blob.dtype == np.uint8
-    assert offsets.dtype == np.int64
-    assert len(offsets) == len(strings) + 1
-    assert unpack_strings(blob, offsets) == strings
-
-
-@pytest.mark.parametrize(
-    ("blob", "offsets", "message"),
-    [
-        (np.zeros(3, np.uint8), np.array([], np.int64), "ascend from 0"),
-        (np.zeros(3, np.uint8), np.array([1, 3]), "ascend from 0"),
-        (np.zeros(3, np.uint8), np.array([0, 2]), "to their 3 bytes"),
-        (np.zeros(3, np.uint8), np.array([0, 4]), "to their 3 bytes"),
-        (np.zeros(3, np.uint8), np.array([0, 2, 1, 3]), "ascend"),
-        (np.zeros(3, np.uint8), np.array([0, -1, 3]), "ascend"),
-        (np.zeros(3, np.int8), np.array([0, 3]), "uint8"),
-        (np.zeros((3, 1), np.uint8), np.array([0, 3]), "2-dimensional"),
-        (np.zeros(3, np.uint8), np.array([0.0, 3.0]), "int64"),
-        (np.array([0xC3, 0x28], np.uint8), np.array([0, 2]), "not UTF-8"),
-        (np.array([0xC3, 0xA4], np.uint8), np.array([0, 1, 2]), "not UTF-8"),
-    ],
-)  # fmt: skip
-def test_damaged_strings_are_refused(blob: np.ndarray, offsets: np.ndarray, message: str) -> None:
-    with pytest.raises(ModelFileError, match=message):
-        unpack_strings(blob, offsets)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from spanloom import Mention, Recognizer, Sentence
+from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.annotators import PhraseColumns
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -73,4 +73,4 @@ def test_phrases_of_a_sentence():
     assert made["phrase"] == [*list("BIIIE"), "O", "O", "O", *list("BIE")]
     assert made["phrase-head"] == ["receptor"] * 5 + ["O"] * 3 + ["cells"] * 3
     with pytest.raises(CorpusError, match="'pos'"):
-        PhraseColumns().columns([Sentence(["a"])])
+        PhraseColumns().annotate([Document([Sentence(["a"])])])

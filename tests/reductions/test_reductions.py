@@ -241,5 +241,5 @@ def test_features_of_the_paper_see_the_whole_document_in_training_and_tagging(tm
     ner.save(tmp_path / "m.loom")
     again = Recognizer.load(tmp_path / "m.loom")
     assert [s.mentions for s in again.predict([doc])[0].sentences] == [title.mentions, text.mentions]
-    alone, within = again.model_.parts[0]._ready([text], [1]), again.model_.parts[0]._ready(doc.sentences, [2])
+    alone, within = (again.model_.parts[0]._ready([one]) for one in (Document([text]), doc))
     assert alone[0].columns["abbreviation"] != within[1].columns["abbreviation"]

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "spanloom/parallel.hpp"
+#include "spanloom/base/parallel.hpp"
 
 namespace spanloom::text {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "spanloom/parallel.hpp"
+#include "spanloom/base/parallel.hpp"
 
 namespace spanloom::text {
 namespace {
@@ -31,7 +31,7 @@ TextTagger::TextTagger(const FeatureRows& features, const Decoder& decoder, std:
 
 void TextTagger::tag(const TokenizedTexts& texts, Shard& shard) const {
   const TokenInput input = texts.input(shard.first, shard.last);
-  const std::vector<Gold> best = decoder_.best(features_.rows(input, 1), 1);
+  const std::vector<Structures> best = decoder_.best(features_.rows(input, 1), 1);
   std::size_t document = texts.document_of(shard.first);
   for (std::size_t s = shard.first; s < shard.last; ++s) {
     while (texts.sentence_ptr[document + 1] <= s) ++document;

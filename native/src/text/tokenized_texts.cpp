@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "spanloom/parallel.hpp"
+#include "spanloom/base/parallel.hpp"
 #include "spanloom/text/sentences.hpp"
 #include "spanloom/text/tokenizer.hpp"
-#include "spanloom/unicode.hpp"
+#include "spanloom/text/unicode.hpp"
 
 namespace spanloom::text {
 namespace {

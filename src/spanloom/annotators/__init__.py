@@ -1,32 +1,41 @@
-"""Token columns that the data do not have: from taggers of ours and of others, lexicons, and whole documents."""
+"""Token columns that the data do not have: from taggers, parsers, lexicons, and whole documents."""
 
 from spanloom.annotators.base import Annotator, Fitting
-from spanloom.annotators.choose import annotator, restore
 from spanloom.annotators.chunks import ChunkColumns
-from spanloom.annotators.derived import with_asked_columns
-from spanloom.annotators.document_context import Elsewhere
-from spanloom.annotators.documents import with_document_columns
+from spanloom.annotators.document_context import DocumentContext
 from spanloom.annotators.lexicon import InducedLexicon, Lexicon
 from spanloom.annotators.model import ModelColumns
-from spanloom.annotators.parsers.udpipe import train_udpipe_tagger
 from spanloom.annotators.phrases import PhraseColumns
-from spanloom.annotators.spacy import SpacyColumns
-from spanloom.annotators.udpipe import UDPipeColumns
+from spanloom.annotators.pipeline import Pipeline
+from spanloom.annotators.references import annotator, parser, restore
+from spanloom.annotators.spacy import Spacy
+from spanloom.annotators.tree_scores import Attachment, attachment
+from spanloom.annotators.trees import CachedParser, Parser, Trees, cross_fit_trees, with_trees
+from spanloom.annotators.udpipe import UDPipe
+from spanloom.annotators.udpipe_training import train_udpipe, train_udpipe_tagger
 
 __all__ = [
     "Annotator",
+    "Attachment",
+    "CachedParser",
     "ChunkColumns",
-    "Elsewhere",
+    "DocumentContext",
     "Fitting",
     "InducedLexicon",
     "Lexicon",
     "ModelColumns",
+    "Parser",
     "PhraseColumns",
-    "SpacyColumns",
-    "UDPipeColumns",
+    "Pipeline",
+    "Spacy",
+    "Trees",
+    "UDPipe",
     "annotator",
+    "attachment",
+    "cross_fit_trees",
+    "parser",
     "restore",
+    "train_udpipe",
     "train_udpipe_tagger",
-    "with_asked_columns",
-    "with_document_columns",
+    "with_trees",
 ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spanloom.annotators.base import Annotator
-from spanloom.base.errors import CorpusError
+from spanloom.annotators.base import Annotator, Columns
 from spanloom.corpus import Sentence
 from spanloom.corpus.tags import AUTO, from_tags
 
@@ -14,8 +13,8 @@ class ChunkColumns(Annotator):
     """Makes ``chunk-last`` and ``chunk-the`` from a column ``chunk`` of tags such as ``B-NP``.
 
     ``chunk-last`` is the last word of the token's chunk, lower case, which heads a noun phrase; ``chunk-the`` says
-    whether a "the" stands to the left in the chunk. Outside of chunks both are ``O``. Features that ask for them get
-    them without naming this annotator.
+    whether a "the" stands to the left in the chunk. Outside of chunks both are ``O``. Features that read these columns
+    get them without naming this annotator.
 
     Examples
     --------
@@ -25,22 +24,17 @@ class ChunkColumns(Annotator):
     """
 
     kind = "chunks"
+    requires = ("chunk",)
     provides = ("chunk-last", "chunk-the")
 
-    def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
-        made = []
-        for number, sentence in enumerate(sentences):
-            if "chunk" not in sentence.columns:
-                has = ", ".join(["word", *sentence.columns])
-                raise CorpusError(
-                    f"the columns chunk-last and chunk-the need a column 'chunk', which sentence {number} lacks; it "
-                    f"has: {has}. Add the column to the data, make it with a chunker (spanloom train --target chunk, "
-                    "then --annotate), or use features without it."
-                )
-            lower = [token.lower() for token in sentence.tokens]
-            last, the = ["O"] * len(lower), ["O"] * len(lower)
-            for _, start, end in from_tags(sentence.columns["chunk"], AUTO, lambda i, message: None):
-                last[start:end] = [lower[end - 1]] * (end - start)
-                the[start:end] = ["yes" if "the" in lower[start:t] else "no" for t in range(start, end)]
-            made.append({"chunk-last": last, "chunk-the": the})
-        return made
+    def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
+        return [_columns(sentence.tokens, sentence.columns["chunk"]) for sentence in sentences]
+
+
+def _columns(tokens: Sequence[str], tags: list[str]) -> Columns:
+    lower = [token.lower() for token in tokens]
+    last, the = ["O"] * len(lower), ["O"] * len(lower)
+    for _, start, end in from_tags(tags, AUTO, lambda i, message: None):
+        last[start:end] = [lower[end - 1]] * (end - start)
+        the[start:end] = ["yes" if "the" in lower[start:t] else "no" for t in range(start, end)]
+    return {"chunk-last": last, "chunk-the": the}

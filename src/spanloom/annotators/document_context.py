@@ -6,36 +6,35 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
-from spanloom.annotators.base import Annotator, Arrays, Fitting
+from spanloom.annotators.base import Annotator, Arrays, Fitting, OpenModel, Recognizes, opened, with_missing
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.corpus.blocks import blocks, documents, without
+from spanloom.corpus.crossfit import cross_fit
+from spanloom.corpus.document import as_documents
 
-if TYPE_CHECKING:
-    from spanloom.recognizer import Recognizer
-
-WORD, PAIR = "elsewhere", "elsewhere-pair"
-_ALONE = "what stands elsewhere is found by a recogniser that is trained with this annotator"
+_UNTRAINED = "document context comes from a recogniser that is trained with this annotator; use it in Recognizer"
 Key = str | tuple[str, str]
 """A word, or two neighbours, in lower case."""
+Found = list[list[Mention]]
+"""The mentions of each sentence of a document."""
 
 
-class Elsewhere(Annotator):
-    """Makes ``elsewhere`` and ``elsewhere-pair``: how the other sentences of the document were read at a first look.
+class DocumentContext(Annotator):
+    """Makes ``document`` and ``document-pair``: what was found for the same words in other sentences of the document.
 
-    A name is often clear in one sentence of a document and unclear in the next. So a first recogniser looks at all
-    sentences; then each word is told what it was in the others. ``elsewhere`` says which labels the word was inside of,
-    and of which it was the first or the last word, each with the share of its occurrences; ``elsewhere-pair`` says
+    A name is often clear in one sentence of a document and unclear in the next. So a first recogniser reads all
+    sentences; then each word is told what it was in the others. ``document`` says which labels the word was inside of,
+    and of which it was the first or the last word, each with the share of its occurrences; ``document-pair`` says
     which mentions started, ended or went on between the word before and this one. Values stand between bars, for
     ``values(…)``.
 
-    The first recogniser has the settings of the one that uses it, with fewer iterations if those are many. It looks at
-    training documents by cross-fitting, so that they are read as badly as new ones.
+    The first recogniser has the settings of the one that uses it, with fewer iterations if those are many. It reads
+    training documents by cross-fitting, so that it makes as many mistakes there as in new ones.
 
     Parameters
     ----------
@@ -43,80 +42,104 @@ class Elsewhere(Annotator):
         How many blocks of documents the training data are cut into.
     iterations
         Of the first recogniser, at most.
+    name
+        Of the columns; models of earlier versions call them ``elsewhere`` and ``elsewhere-pair``.
+
+    Attributes
+    ----------
+    first
+        The first recogniser, after training.
     """
 
-    kind = "elsewhere"
-    provides = (WORD, PAIR)
-    looks = True
-    templates = (f"values({WORD})[-1..0]", f"values({PAIR})[-1..1]")
+    kind = "elsewhere"  # as in files of earlier versions
+    asks = True
 
-    def __init__(self, folds: int = 2, iterations: int = 50) -> None:
+    def __init__(self, folds: int = 2, iterations: int = 50, name: str = "document") -> None:
         check_count("folds", folds, low=2)
         check_count("iterations", iterations)
-        self.folds, self.iterations = folds, iterations
-        self.first: Recognizer | None = None
+        self.folds, self.iterations, self.name = folds, iterations, name
+        self.first: Recognizes | None = None
+        self.provides = (name, f"{name}-pair")
+        self.templates = (f"values({name})[-1..0]", f"values({name}-pair)[-1..1]")
 
-    def fit(self, sentences: Sequence[Sentence], fitting: Fitting | None = None) -> tuple[Annotator, list[Sentence]]:
+    def fit(self, documents: Sequence[Document], fitting: Fitting | None = None) -> tuple[Annotator, list[Document]]:
         if fitting is None:
-            raise ParameterError(_ALONE)
-        groups = _grouped(sentences, fitting.sizes)
-        if all(len(doc.sentences) < 2 for doc in groups):
+            raise ParameterError(_UNTRAINED)
+        if all(len(document.sentences) < 2 for document in documents):
             raise ParameterError(
-                f"{self.kind!r} looks at the other sentences of a document, and no training document has two; give "
+                f"{self.name!r} reads the other sentences of a document, and no training document has two; give "
                 "documents instead of sentences, or leave it out"
             )
-        if len(groups) < self.folds:  # a corpus without documents counts as one
-            groups = [Document([sentence]) for sentence in sentences]
-        looked: list[list[Mention]] = []
-        for block in blocks(len(groups), self.folds):
-            first = self._learn(without(groups, block), fitting)
-            looked += _look_at(first, groups[block.start : block.stop])
-        made = Elsewhere(self.folds, self.iterations)
-        made.first = self._learn(_grouped(sentences, fitting.sizes), fitting)
-        return made, _with_columns(sentences, looked, fitting.sizes)
+        # A corpus that is one document is cut between sentences.
+        units = documents if len(documents) > 1 else as_documents(documents[0].sentences)
 
-    def _learn(self, docs: Sequence[Document], fitting: Fitting) -> Recognizer:
-        first = fitting.recognizer(self.iterations)
-        if first.target is not None:
+        def train(rest: Sequence[Document]) -> Recognizes:
+            return self._train(rest, fitting)
+
+        flat = [mentions for found in cross_fit(units, self.folds, train, _read) for mentions in found]
+        rest = iter(flat)
+        found = [[next(rest) for _ in document.sentences] for document in documents]
+        made = DocumentContext(self.folds, self.iterations, self.name)
+        made.first = train(documents)
+        return made, made._with_columns(documents, found)
+
+    def _train(self, documents: Sequence[Document], fitting: Fitting) -> Recognizes:
+        first = fitting.recognizer(self.iterations, fitting.templates)
+        if first.makes is not None:
+            raise ParameterError(f"{self.name!r} reads mentions, and a tagger finds none; leave it out")
+        if not any(document.mentions for document in documents):
             raise ParameterError(
-                f"{self.kind!r} tells of mentions found elsewhere, and a recogniser with a target finds none"
-            )
-        if not any(doc.mentions for doc in docs):
-            raise ParameterError(
-                f"{self.kind!r} cuts the training data into {self.folds} parts, and without one of them there is no "
-                "mention left to learn from; there are too few for a first look"
+                f"{self.name!r} cuts the training data into {self.folds} blocks, and without one of them no mention is "
+                "left to learn from; give more training data, or leave it out"
             )
         try:
-            return first.fit(docs, listener=fitting.listener)
+            made: Recognizes = first.fit(documents, listener=fitting.listener)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("interrupted during the first look at the training data; nothing is kept") from None
+            raise KeyboardInterrupt("interrupted while the first recogniser was trained; nothing is kept") from None
+        return made
 
-    @property
-    def recognizers(self) -> tuple[Recognizer, ...]:
-        return () if self.first is None else (self.first,)
+    def use_threads(self, threads: int | None) -> None:
+        if self.first is not None:
+            self.first.threads = threads
 
-    def annotate(self, sentences: Sequence[Sentence], sizes: Sequence[int] | None = None) -> list[Sentence]:
+    def annotate(self, documents: Sequence[Document]) -> list[Document]:
         if self.first is None:
-            raise ParameterError(_ALONE)
-        if all(name in sentence.columns for sentence in sentences for name in self.provides):
-            return list(sentences)
-        return _with_columns(sentences, _look_at(self.first, _grouped(sentences, sizes)), sizes)
+            raise ParameterError(_UNTRAINED)
+        if not any(self.is_lacking(sentence) for document in documents for sentence in document.sentences):
+            return list(documents)
+        return self._with_columns(documents, _read(self.first, documents))
 
-    def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
-        return [{name: s.columns[name] for name in self.provides} for s in self.annotate(sentences)]
+    def _with_columns(self, documents: Sequence[Document], found: Sequence[Found]) -> list[Document]:
+        """Tell each sentence what was found in the others of its document."""
+        done = []
+        for document, mentions in zip(documents, found, strict=True):
+            seen = [_count(s, own) for s, own in zip(document.sentences, mentions, strict=True)]
+            everything = _Seen()
+            for own in seen:
+                everything.add(own)
+            sentences = []
+            for sentence, own in zip(document.sentences, seen, strict=True):
+                keys = zip(self.provides, _keys(sentence), strict=True)
+                made = {name: [everything.beside(own, key) for key in of] for name, of in keys}
+                sentences.append(with_missing(sentence, made))
+            done.append(document.with_sentences(sentences))
+        return done
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         if self.first is None:
-            raise ParameterError("an annotator of what stands elsewhere is kept after training")
-        return self.first.state()
+            raise ParameterError("document context is kept after training, and this one has not been trained")
+        arrays, header = self.first.state()
+        settings = {"name": self.name, "folds": self.folds, "iterations": self.iterations}
+        return arrays, {**header, "document_context": settings}
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> Elsewhere:
+    def restored(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any], open_model: OpenModel | None
+    ) -> DocumentContext:
         """Undo ``state``."""
-        from spanloom.recognizer import Recognizer
-
-        made = cls()
-        made.first = Recognizer.from_state(arrays, header)
+        settings = header.get("document_context", {"name": "elsewhere"})
+        made = cls(**settings)
+        made.first = opened(open_model, arrays, {k: v for k, v in header.items() if k != "document_context"})
         return made
 
 
@@ -148,32 +171,11 @@ def _how(share: float) -> str:
     return "seldom" if share < 0.34 else "half" if share < 0.67 else "mostly" if share < 1 else "always"
 
 
-def _grouped(sentences: Sequence[Sentence], sizes: Sequence[int] | None) -> list[Document]:
-    return [Document([sentences[i] for i in document]) for document in documents(len(sentences), sizes)]
+def _read(first: Recognizes, documents: Sequence[Document]) -> list[Found]:
+    return [[sentence.mentions for sentence in document.sentences] for document in first.predict(documents)]
 
 
-def _look_at(first: Recognizer, docs: Sequence[Document]) -> list[list[Mention]]:
-    return [sentence.mentions for doc in first.predict(docs) for sentence in doc.sentences]
-
-
-def _with_columns(
-    sentences: Sequence[Sentence], found: Sequence[Sequence[Mention]], sizes: Sequence[int] | None
-) -> list[Sentence]:
-    """Tell each sentence what was found in the others of its document."""
-    done: list[Sentence] = []
-    for document in documents(len(sentences), sizes):
-        seen = [_look(sentences[i], found[i]) for i in document]
-        everything = _Seen()
-        for own in seen:
-            everything.add(own)
-        for i, own in zip(document, seen, strict=True):
-            words, pairs = _keys(sentences[i])
-            made = {WORD: [everything.beside(own, k) for k in words], PAIR: [everything.beside(own, k) for k in pairs]}
-            done.append(sentences[i].with_columns({n: made[n] for n in made if n not in sentences[i].columns}))
-    return done
-
-
-def _look(sentence: Sentence, mentions: Sequence[Mention]) -> _Seen:
+def _count(sentence: Sentence, mentions: Sequence[Mention]) -> _Seen:
     """Count the words and pairs of a sentence, and where they stand in its mentions."""
     at: list[set[str]] = [set() for _ in range(len(sentence))]
     gap: list[set[str]] = [set() for _ in range(len(sentence) + 1)]  # the one before the token

@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import TokenTrie
-from spanloom.annotators.base import Annotator, Arrays, Fitting
+from spanloom.annotators.base import Annotator, Arrays, Columns, Fitting, with_missing
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_count, check_number
-from spanloom.corpus import Sentence
-from spanloom.corpus.blocks import blocks, without
+from spanloom.corpus import Document, Sentence
+from spanloom.corpus.crossfit import cross_fit
+from spanloom.corpus.document import map_sentences
 from spanloom.corpus.tags import to_tags
 from spanloom.corpus.tokenizer import tokenize
 
@@ -131,7 +132,7 @@ class Lexicon(Annotator):
         bounds = ptr.tolist()
         return [found[a:b] for a, b in itertools.pairwise(bounds)]
 
-    def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
+    def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
         column = self.provides[0]
         return [
             {column: [tag.removesuffix("-") for tag in to_tags(found, len(sentence), "IOBES")]}
@@ -178,7 +179,7 @@ class InducedLexicon(Annotator):
     """The mentions of the training data as a lexicon, made by cross-fitting.
 
     A training sentence must not find its own mentions, nor those of its neighbours, which speak of the same: the model
-    would learn to trust the lexicon more than it may in new text. So the sentences are cut into blocks of neighbours,
+    would learn to trust the lexicon more than it may in new text. So the documents are cut into blocks of neighbours,
     and each block is looked up in the lexicon of the others. For tagging, the lexicon of all is used.
 
     Parameters
@@ -204,12 +205,14 @@ class InducedLexicon(Annotator):
         self.name, self.folds, self.min_precision, self.normalise = name, folds, min_precision, normalise
         self.provides = (f"lexicon-{name}",)
 
-    def fit(self, sentences: Sequence[Sentence], fitting: Fitting | None = None) -> tuple[Annotator, list[Sentence]]:
-        done: list[Sentence] = []
-        for block in blocks(len(sentences), self.folds):
-            lexicon = self._lexicon(without(sentences, block))
-            done += lexicon.annotate(sentences[block.start : block.stop])
-        return self._lexicon(sentences), done
+    def fit(self, documents: Sequence[Document], fitting: Fitting | None = None) -> tuple[Annotator, list[Document]]:
+        def complete(sentences: list[Sentence]) -> list[Sentence]:
+            made = cross_fit(sentences, self.folds, self._lexicon, Lexicon.columns, sizes=sizes)
+            return [with_missing(sentence, columns) for sentence, columns in zip(sentences, made, strict=True)]
+
+        sizes = [len(document.sentences) for document in documents]
+        lexicon = self._lexicon([sentence for document in documents for sentence in document.sentences])
+        return lexicon, map_sentences(complete, documents)
 
     def _lexicon(self, sentences: Sequence[Sentence]) -> Lexicon:
         entries: list[tuple[list[str], str]] = [
@@ -232,7 +235,7 @@ class InducedLexicon(Annotator):
         imprecise = (alike for alike in occurs if right[alike] < self.min_precision * occurs[alike])
         return {forms[int(number)] for alike in imprecise for number in alike.split("|")}
 
-    def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
+    def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
         raise ParameterError("a lexicon that is induced from training data is used by the recogniser that is trained")
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:

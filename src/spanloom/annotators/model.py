@@ -1,19 +1,15 @@
-"""Columns from a recogniser of ours that was trained with ``target``."""
+"""Columns from a recogniser of ours whose model is a tagger."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
-from spanloom.annotators.base import Annotator, Arrays
+from spanloom.annotators.base import Annotator, Arrays, OpenModel, Recognizes, opened, with_missing
 from spanloom.base.errors import ParameterError
-from spanloom.corpus import Sentence
-
-if TYPE_CHECKING:
-    from spanloom.recognizer import Recognizer
+from spanloom.corpus import Document
 
 
 class ModelColumns(Annotator):
@@ -22,36 +18,42 @@ class ModelColumns(Annotator):
     Parameters
     ----------
     recognizer
-        One that was fitted with ``target``, e.g. ``Recognizer(target="pos").fit(corpus)``; or the path of its file.
-        It becomes part of the model file of whoever uses it.
+        A tagger, e.g. ``Recognizer(Tagger("pos")).fit(corpus)`` or
+        ``Recognizer.load("pos.loom")``. It becomes part of the model file of whoever uses it.
     """
 
     kind = "model"
 
-    def __init__(self, recognizer: Recognizer | str | os.PathLike[str]) -> None:
-        from spanloom.recognizer import Recognizer
-
-        self.recognizer = recognizer if isinstance(recognizer, Recognizer) else Recognizer.load(recognizer)
-        if self.recognizer.target is None:
+    def __init__(self, recognizer: Recognizes) -> None:
+        if not hasattr(recognizer, "predict"):
             raise ParameterError(
-                "a recogniser of mentions makes no column; train one with target, e.g. spanloom train --target pos"
+                f"ModelColumns takes a recogniser, got {recognizer!r:.80}; open a file with Recognizer.load"
             )
-        self.provides = (self.recognizer.target,)
+        if recognizer.makes is None:
+            raise ParameterError(
+                "a recogniser of mentions makes no column; train a tagger, e.g. spanloom train --target pos"
+            )
+        self.recognizer = recognizer
+        self.provides = (recognizer.makes,)
 
-    @property
-    def recognizers(self) -> tuple[Recognizer, ...]:
-        return (self.recognizer,)
+    def annotate(self, documents: Sequence[Document]) -> list[Document]:
+        done = list(documents)
+        lacking = [i for i, document in enumerate(done) if any(map(self.is_lacking, document))]
+        for i, found in zip(lacking, self.recognizer.predict([done[i] for i in lacking]), strict=True):
+            pairs = zip(done[i].sentences, found.sentences, strict=True)
+            name = self.provides[0]
+            done[i] = done[i].with_sentences([with_missing(old, {name: new.columns[name]}) for old, new in pairs])
+        return done
 
-    def columns(self, sentences: Sequence[Sentence]) -> list[dict[str, list[str]]]:
-        name = self.provides[0]
-        return [{name: s.columns[name]} for s in self.recognizer.predict(sentences)]
+    def use_threads(self, threads: int | None) -> None:
+        self.recognizer.threads = threads
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         return self.recognizer.state()
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any]) -> ModelColumns:
+    def restored(
+        cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any], open_model: OpenModel | None
+    ) -> ModelColumns:
         """Undo ``state``."""
-        from spanloom.recognizer import Recognizer
-
-        return cls(Recognizer.from_state(arrays, header))
+        return cls(opened(open_model, arrays, header))

@@ -1,16 +1,27 @@
-"""Packages that are needed for some formats only."""
+"""Packages that only some users need."""
 
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import Any
 
 from spanloom.base.errors import SpanloomError
 
 
 def need(module: str, extra: str) -> Any:
-    """Return an optional module, or say how to install it."""
+    """Return an optional module, or say how to install it.
+
+    Parameters
+    ----------
+    module
+        Its full name, e.g. ``"spacy.tokens"``.
+    extra
+        The extra of spanloom that brings it.
+    """
     try:
-        return importlib.import_module(module)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the package's own imports: nothing that our users can mend
+            return importlib.import_module(module)
     except ImportError as error:
         raise SpanloomError(f"this needs {module.partition('.')[0]}: pip install 'spanloom[{extra}]'") from error

@@ -21,7 +21,6 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -151,42 +150,6 @@ def load_arrays(path: str | os.PathLike[str], verify: bool = True) -> tuple[dict
         return _read(data, verify)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
-
-
-def pack_strings(strings: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Pack strings into their UTF-8 bytes and ``n + 1`` offsets: string ``i`` is ``blob[offsets[i]:offsets[i + 1]]``.
-
-    Examples
-    --------
-    >>> blob, offsets = pack_strings(["a", "", "βγ"])
-    >>> offsets.tolist(), unpack_strings(blob, offsets)
-    ([0, 1, 1, 5], ['a', '', 'βγ'])
-    """
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), np.uint8), offsets
-
-
-def unpack_strings(blob: Array, offsets: Array) -> list[str]:
-    """Undo :func:`pack_strings`; arrays that do not fit together raise ``ModelFileError``."""
-    for name, array, dtype in (("bytes", blob, np.uint8), ("offsets", offsets, np.int64)):
-        if array.ndim != 1 or array.dtype != dtype:
-            raise ModelFileError(
-                f"the {name} of packed strings must be one-dimensional {np.dtype(dtype)}, "
-                f"not {array.ndim}-dimensional {array.dtype}"
-            )
-    if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(blob) or bool((offsets[1:] < offsets[:-1]).any()):
-        raise ModelFileError(f"the offsets of packed strings must ascend from 0 to their {len(blob)} bytes")
-    data = blob.tobytes()
-    bounds = offsets.tolist()
-    if data.isascii():
-        text = data.decode("ascii")
-        return [text[start:end] for start, end in pairwise(bounds)]
-    try:
-        return [data[start:end].decode("utf-8", "surrogatepass") for start, end in pairwise(bounds)]
-    except UnicodeDecodeError as error:
-        raise ModelFileError(f"packed strings are not UTF-8: {error}") from None
 
 
 def _storable(name: str, array: Array) -> Array:

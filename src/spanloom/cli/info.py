@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
+from spanloom.cli.console import make_console
 from spanloom.cli.tables import plain_table
 
 if TYPE_CHECKING:
-    from spanloom.models.base import WeightColumn
     from spanloom.recognizer import Recognizer
 
 
@@ -34,7 +32,7 @@ def info(
     if as_json:
         print(json.dumps({**facts, "top_weights": weights}, ensure_ascii=False))
         return
-    console = Console()
+    console = make_console()
     table = plain_table(str(model))
     table.show_header = False
     table.add_column(style="bold")
@@ -51,40 +49,39 @@ def info(
 
 
 def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
-    from spanloom.taken import learning, settings_taken
+    from spanloom.base.settings import Settings
 
-    columns = list(_columns(ner))
-    taken = settings_taken(type(ner.model_), ner.base) | {"algorithm", "max_iter", "tol", "overlap", "seed"}
-    if learning(type(ner.model_), ner.base, ner.algorithm)[1]:
-        taken |= {"l1", "l2"}
-    settings = {name: value for name, value in ner.get_params().items() if name in taken}
+    trained = ner.trained_
+    settings = ner.get_params(deep=False)
+    stored = ("trainer", "decide", "repairs", "keep", "seed")
     training = {name: value for name, value in ner.training_.items() if name != "penalty_curve"}
     return {
-        "model": ner.model_.name,
-        "holds": ner.model_.holds,
-        "chosen": ner.model_.facts(),
+        "model": trained.model.name,
+        "holds": trained.model.holds,
+        "chosen": trained.facts(),
         "labels": list(ner.labels_),
-        "columns": len(columns),
-        "features": sum(part.extractor_.size for part in ner.parts_),
-        "feature_set": ner.extractor_.features.name,
-        "weights": sum(c.weights.size for _, c in columns)
-        + sum(w.globals.size for part in ner.parts_ for w in part.weights_),
+        "columns": sum(1 for _ in trained.weight_columns()),
+        "features": sum(part.extractor.size for part in trained.parts),
+        "feature_set": trained.extractor.features.name,
+        "weights": trained.weight_count,
         "bytes": path.stat().st_size,
-        "annotators": [one.kind for one in ner.annotators_],
-        "mention_penalty": ner.mention_penalty_,
-        "settings": settings,
+        "annotators": [one.kind for one in ner.pipeline_.annotators],
+        "mention_penalty": trained.penalty,
+        "settings": {
+            "model": trained.model.to_json(),
+            **{k: v.to_json() if isinstance(v := settings[k], Settings) else v for k in stored},
+        },
         "training": training,
     }
 
 
 def _top_weights(ner: Recognizer, top: int) -> dict[str, dict[str, list[tuple[str, float]]]]:
     found: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    for number, column in _columns(ner):
+    for column in ner.trained_.weight_columns():
         values = column.weights
         order = values.argsort(kind="stable")
         sides = {"for": order[::-1][:top], "against": order[:top]}
-        name = column.name if len(ner.parts_) == 1 else f"{number}: {column.name}"
-        found[name] = {
+        found[column.name] = {
             side: [
                 (column.feature(int(f)), round(float(values[f]), 4))
                 for f in ids
@@ -93,21 +90,6 @@ def _top_weights(ner: Recognizer, top: int) -> dict[str, dict[str, list[tuple[st
             for side, ids in sides.items()
         }
     return found
-
-
-def _columns(ner: Recognizer) -> Iterator[tuple[int, WeightColumn]]:
-    """Every column of weights, with the number of the part that has it."""
-    from spanloom.models import Standalone
-    from spanloom.models.base import WeightColumn
-
-    for number, part in enumerate(ner.parts_, 1):
-        if isinstance(part.model_, Standalone):
-            yield from ((number, column) for column in part.model_.weight_columns())
-        for component, weights in zip(part.model_.components, part.weights_, strict=True):
-            several = len(part.model_.components) > 1  # whose columns may have the same names
-            prefix = f"{'/'.join(sorted(component.types))}: " if several else ""
-            for k, name in enumerate(component.columns):
-                yield number, WeightColumn(prefix + name, weights.features[:, k], part.extractor_.name)
 
 
 def _readable(value: Any) -> str:

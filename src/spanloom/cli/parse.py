@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
-from spanloom.cli.outputs import check_output
+from spanloom.cli.console import make_console
+from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference
+from spanloom.cli.problems import show_problems
+from spanloom.cli.skipping import OnError, OnErrorOption, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spanloom.annotators.parsers import Attachment
+    from spanloom.annotators import Attachment
     from spanloom.corpus import Document, Sentence
 
 parser_app = typer.Typer(name="parser", help="Learn dependency parsers and taggers.", no_args_is_help=True)
@@ -30,6 +31,9 @@ def parse(
     cache: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Keep trees here, to parse nothing twice.")
     ] = None,
+    lossy: Lossy = None,
+    overwrite: Overwrite = False,
+    on_error: OnErrorOption = OnError.stop,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Give every sentence a dependency tree.
@@ -38,20 +42,25 @@ def parse(
 
     [bold]Example:[/bold] spanloom parse notes.jsonl parsed.conllu --parser udpipe:english.udpipe
     """
-    from spanloom.annotators.parsers import attachment, make_parser, with_trees
-    from spanloom.formats import read, write
+    from spanloom.annotators import attachment, with_trees
+    from spanloom.annotators import parser as make_parser
+    from spanloom.corpus.document import map_sentences
+    from spanloom.formats import write
 
-    engine = make_parser(parser)
-    docs = list(read(source))
+    output = output_reference(target, overwrite=overwrite, lossy=lossy)
+    engine = make_parser(parser).parser
+    with Source([source], on_error, output.path) as corpus:
+        docs = list(corpus)
     given = _sentences(docs)
-    parsed = with_trees(given, engine, again=again, cache=cache)
-    write(_dealt(parsed, docs), target)
+    parsed = map_sentences(lambda sentences: with_trees(sentences, engine, again=again, cache=cache), docs)
+    show_problems(write(parsed, output).problems)
     result: dict[str, Any] = {"documents": len(docs), "sentences": len(given)}
-    pairs = [(old, new) for old, new in zip(given, parsed, strict=True) if "deprel" in old.columns]
+    pairs = [(old, new) for old, new in zip(given, _sentences(parsed), strict=True) if "deprel" in old.columns]
     if again and pairs:
         score = attachment(*zip(*pairs, strict=True))
         result |= {"uas": score.uas, "las": score.las}
     _tell(result, target, as_json)
+    corpus.finish()
 
 
 @parser_app.command("train")
@@ -68,7 +77,7 @@ def train_parser(
         str | None,
         typer.Option(metavar="REF", help="Also write the corpus with trees by parsers that have not seen them."),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Into how many parts --jackknife deals the corpus.")] = 5,
+    folds: Annotated[int, typer.Option(help="Into how many blocks of documents --jackknife cuts the corpus.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn a UDPipe parser and tagger from a corpus with trees, or with --no-parser a tagger alone.
@@ -79,11 +88,10 @@ def train_parser(
 
     [bold]Example:[/bold] spanloom parser train train.conllu --test dev.conllu -o english.udpipe
     """
-    from spanloom.annotators.parsers import train_udpipe, train_udpipe_tagger
+    from spanloom.annotators import train_udpipe, train_udpipe_tagger
     from spanloom.base.errors import CorpusError, ParameterError
     from spanloom.base.parameters import check_count
-    from spanloom.formats import Reference, read
-    from spanloom.formats.reading import writer
+    from spanloom.formats import read
 
     if not parser and (jackknife is not None or not tagger):
         other = "--no-tagger" if not tagger else "--jackknife"
@@ -96,7 +104,7 @@ def train_parser(
     tested = None if test is None else _sentences(read(test))
     if jackknife is not None:
         check_count("folds", folds, low=2)
-        writer(Reference.parse(jackknife))
+        output_reference(jackknife)
     if tested is not None and parser and not all("deprel" in s.columns for s in tested if len(s)):
         raise CorpusError(f"{test} has sentences without trees, so that no parser can be measured on it")
     result: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
@@ -114,15 +122,15 @@ def train_parser(
 
 def _measured(model: Path, gold: Sequence[Sentence], tagger: bool, parser: bool) -> dict[str, Any]:
     """Return the scores of a model: of its trees, and of each column that it makes."""
-    from spanloom.annotators import UDPipeColumns
-    from spanloom.annotators.parsers import UDPipeParser, attachment, with_trees
+    from spanloom.annotators import UDPipe, attachment, with_trees
 
     result: dict[str, Any] = {}
+    udpipe = UDPipe(model)
     if parser:
-        score = attachment(gold, with_trees(gold, UDPipeParser(model), again=True, retag=tagger))
+        score = attachment(gold, with_trees(gold, udpipe, again=True, retag=tagger))
         result |= {"uas": score.uas, "las": score.las}
     if tagger:
-        made = UDPipeColumns(model).columns(gold)
+        made = udpipe.columns(gold)
         names = made[0] if made else ()
         result["accuracy"] = {
             name: _accuracy(gold, made, name) for name in names if any(name in s.columns for s in gold)
@@ -140,22 +148,15 @@ def _jackknifed(docs: Sequence[Document], target: str, folds: int, options: dict
     """Write documents with trees by parsers that have not seen them; return their scores."""
     import tempfile
 
-    from spanloom.annotators.parsers import attachment, jackknife, train_udpipe
+    from spanloom.annotators import attachment, cross_fit_trees, train_udpipe
     from spanloom.formats import write
 
-    gold = _sentences(docs)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fold.udpipe"
         learn = functools.partial(train_udpipe, path=path, **options)
-        parsed = jackknife(gold, learn, folds=folds, retag=options["tagger"])
-    write(_dealt(parsed, docs), target)
-    return attachment(gold, parsed)
-
-
-def _dealt(sentences: Sequence[Sentence], docs: Sequence[Document]) -> list[Document]:
-    """Give each document its sentences back."""
-    rest = iter(sentences)
-    return [replace(doc, sentences=[next(rest) for _ in doc.sentences]) for doc in docs]
+        parsed = cross_fit_trees(docs, learn, folds=folds, retag=options["tagger"])
+    write(parsed, target)
+    return attachment(_sentences(docs), _sentences(parsed))
 
 
 def _sentences(corpus: Any) -> Sequence[Sentence]:
@@ -166,14 +167,12 @@ def _tell(result: dict[str, Any], target: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"output": target, **result}))
         return
-    console = Console(highlight=False)
-    console.print(
-        f"{target}: " + ", ".join(f"{v:,} {k}" for k, v in result.items() if isinstance(v, int)), markup=False
-    )
+    console = make_console()
+    console.print(f"{target}: " + ", ".join(f"{v:,} {k}" for k, v in result.items() if isinstance(v, int)))
     for kind, prefix in (("attachment", ""), ("attachment by jackknifing", "jackknifed_")):
         if f"{prefix}uas" in result:
             uas, las = (100 * result[f"{prefix}{name}"] for name in ("uas", "las"))
             console.print(f"{kind}: {uas:.2f} % unlabelled, {las:.2f} % labelled")
     if "accuracy" in result:
         shares = (f"{name} {100 * share:.2f} %" for name, share in result["accuracy"].items())
-        console.print(f"tagged right: {', '.join(shares)}", markup=False)
+        console.print(f"tagged right: {', '.join(shares)}")

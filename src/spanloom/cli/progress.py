@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from spanloom.cli.console import make_console
 from spanloom.learning import Iteration
 
 EVERY_SECONDS = 10.0
@@ -25,7 +25,8 @@ class TrainingProgress:
     """
 
     def __init__(self, max_iter: int | None, *, quiet: bool = False) -> None:
-        self.console = Console(stderr=True, quiet=quiet)
+        self.console = make_console(stderr=True)
+        self.console.quiet = quiet
         self.max_iter = max_iter
         self._progress: Progress | None = None
         self._told = time.monotonic()
@@ -59,4 +60,4 @@ class TrainingProgress:
             self._progress.update(self._task, completed=record.number, text=text)
         elif time.monotonic() - self._told >= EVERY_SECONDS:
             self._told = time.monotonic()
-            self.console.print(f"{text}  {record.seconds:.0f} s", highlight=False)
+            self.console.print(f"{text}  {record.seconds:.0f} s")

@@ -44,8 +44,8 @@ def parse_grid(pairs: list[str]) -> dict[str, list[Any]]:
     --------
     >>> parse_grid(["l2=0.1,1", "scheme=IOB2,IOBES"])
     {'l2': [0.1, 1], 'scheme': ['IOB2', 'IOBES']}
-    >>> parse_grid(['mention_penalty={"DNA": 1, "RNA": 0},2'])
-    {'mention_penalty': [{'DNA': 1, 'RNA': 0}, 2]}
+    >>> parse_grid(['penalty={"DNA": 1, "RNA": 0},2'])
+    {'penalty': [{'DNA': 1, 'RNA': 0}, 2]}
     """
     return {name: [parse_value(value) for value in _COMMA.split(values)] for name, values in map(_split, pairs)}
 
@@ -54,4 +54,4 @@ def _split(pair: str) -> tuple[str, str]:
     name, mark, value = pair.partition("=")
     if not mark or not name or not value:
         raise ParameterError(f"a setting is written NAME=VALUE, got {pair!r}")
-    return name.strip().replace("-", "_"), value
+    return name.strip().replace("-", "_").replace(".", "__"), value

@@ -11,206 +11,173 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from spanloom.cli.choices import (
-    Algorithm,
-    BaseName,
-    Direction,
-    ModelName,
-    Overlap,
-    Support,
-)
 from spanloom.cli.outputs import check_output
-from spanloom.cli.sources import ParserOption
+from spanloom.cli.settings import parse_settings, parse_value
 
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
 
+DATA, MODEL, LEARNING, RUN = "Data", "Model", "Learning", "Run"
+
 
 def train(
     corpus: Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Annotated corpora, e.g. train.jsonl.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.", rich_help_panel=DATA)
+    ],
     dev: Annotated[
-        str | None, typer.Option(metavar="CORPUS", help="Development corpus, scored as training goes.")
+        str | None,
+        typer.Option(metavar="CORPUS", help="Development corpus, scored as training goes.", rich_help_panel=DATA),
     ] = None,
-    model: Annotated[
-        ModelName,
+    keep: Annotated[
+        str | None,
         typer.Option(
-            help="Kind of model; auto: multilabel where training mentions break into parts, edge where they overlap, "
-            "chain where they do neither."
+            metavar="CHOICE",
+            help="Mentions that the model cannot hold together: longest, outermost or innermost stay; raise: an error "
+            "(the default).",
+            rich_help_panel=DATA,
         ),
-    ] = "auto",
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Learn the values of a token column, e.g. pos, not mentions.")
     ] = None,
     annotate: Annotated[
         list[str] | None,
         typer.Option(
             metavar="REF",
-            help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks (of chunk), phrases (of "
-            "pos), induced (a lexicon of the training mentions) or elsewhere (what was found elsewhere in the document "
-            "at a first look); may be repeated.",
+            help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks, phrases, induced, "
+            "document; may be repeated. See docs/annotators.md.",
+            rich_help_panel=DATA,
         ),
     ] = None,
-    base: Annotated[
-        BaseName, typer.Option(help="The flat model of innermost, outermost, layered, cascade and joined.")
-    ] = "chain",
-    direction: Annotated[Direction, typer.Option(help="Of layered: how layers are counted.")] = "inside-out",
-    layers: Annotated[int | None, typer.Option(help="Of layered: at most so many.")] = None,
-    groups: Annotated[
-        str, typer.Option(help="Of cascade: by-frequency, by-performance, all+LABEL+…, or groups: A,B;C.")
-    ] = "by-frequency",
-    guesses: Annotated[
-        bool, typer.Option(help="Of cascade: whether later models see the guesses of earlier ones.")
-    ] = True,
-    folds: Annotated[
-        int, typer.Option(help="Of cascade: blocks of the training data, to make guesses and find the best order.")
-    ] = 5,
-    rare: Annotated[int, typer.Option(help="Of joined: labels that occur less often back off.")] = 1,
     lexicon: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=FILE",
             help="A list of names to look up; 'induced' for that of the training data. What is done to words before "
             "they are compared: genes=genes.tsv?normalise=lower,squeezed.",
+            rich_help_panel=DATA,
         ),
     ] = None,
-    order: Annotated[int, typer.Option(help="Of memm: how many labels before are seen, 1 or 2.")] = 2,
-    dictionary: Annotated[
-        int | None, typer.Option(help="Of memm: words seen so often get only labels that they were seen with.")
-    ] = None,
-    beam: Annotated[
-        int | None, typer.Option(help="Of memm: states that go on from a token to the next; all if not given.")
-    ] = None,
-    scheme: Annotated[
-        str,
+    model: Annotated[
+        str | None,
         typer.Option(
             metavar="NAME",
-            help="Segment representation of chain, chains and memm: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, "
-            "BIES, BIS, BB2IES, BB2B3IES; several: BIES+, or the finest first: BIES,IO. Of chain also BIOHD.",
+            help="Kind of model, see docs/choosing-a-model.md; auto (the default): multilabel where training mentions "
+            "are discontinuous, edge where they overlap, chain where they do neither.",
+            rich_help_panel=MODEL,
         ),
-    ] = "IOBES",
-    features: Annotated[str, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.")] = "default",
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Learn the values of a token column, e.g. pos, not mentions.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.", rich_help_panel=MODEL)
+    ] = None,
     clusters: Annotated[
         Path | None,
         typer.Option(
-            metavar="PATHS", help="Brown clusters, see spanloom cluster; their features are added if there are none."
+            metavar="PATHS",
+            help="Brown clusters, see spanloom cluster; their features are added if there are none.",
+            rich_help_panel=MODEL,
         ),
     ] = None,
-    algorithm: Annotated[
-        Algorithm, typer.Option(help="auto: the model's own; mira and loglinear are multilabel's.")
-    ] = "auto",
-    l1: Annotated[float, typer.Option(help="L1 penalty.")] = 0.0,
-    l2: Annotated[float, typer.Option(help="L2 penalty.")] = 0.1,
-    support: Annotated[
-        Support, typer.Option(help="Weights for all (feature, label) pairs, or the observed ones.")
-    ] = "all",
-    max_iter: Annotated[
-        int | None, typer.Option(help="At most so many iterations; what is usual for the model if not given.")
-    ] = None,
-    tol: Annotated[
-        float, typer.Option(help="Stop when ten iterations lower the objective by less than this share.")
-    ] = 1e-5,
-    patience: Annotated[int | None, typer.Option(help="Stop when dev F1 has not risen for so many iterations.")] = None,
-    mention_penalty: Annotated[
-        str, typer.Option(metavar="NUMBER|auto|auto-by-label", help="Above 0: more mentions; auto: chosen on --dev.")
-    ] = "0",
-    longest: Annotated[
-        int | None,
-        typer.Option(help="Segment models: how many tokens a mention may have; the longest one's if not given."),
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option("--k", help="Of multilabel: best subsets to look at; as many as tokens if not given.")
-    ] = None,
-    max_gap: Annotated[
-        int | None, typer.Option(help="Of multilabel: the widest gap in a mention; that of the data if not given.")
-    ] = None,
-    restriction: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[contiguous|no_overlap|no_embedding|no_self_embedding|none]",
-            help="Of multilabel; may be repeated. What the data keep if not given.",
-        ),
-    ] = None,
-    company: Annotated[
-        bool,
-        typer.Option(
-            "--company",
-            help="Of multilabel: look again at broken mentions beside the other candidates; twice the training time.",
-        ),
-    ] = False,
-    threshold: Annotated[
-        str,
-        typer.Option(metavar="NUMBER|global|label", help="Of multilabel: the least score, or how --dev chooses it."),
-    ] = "global",
-    aggressiveness: Annotated[
-        float, typer.Option(help="Of multilabel: how far a sentence may move the weights.")
-    ] = 1.0,
-    parser: ParserOption = None,
     repair: Annotated[
         list[str] | None,
-        typer.Option(metavar="[parentheses|abbreviations]", help="What is done to found mentions; may be repeated."),
+        typer.Option(
+            metavar="[parentheses|abbreviations]",
+            help="What is done to found mentions; may be repeated.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
-    overlap: Annotated[
-        Overlap, typer.Option(help="Mentions that the model cannot hold together: raise an error, or which to keep.")
-    ] = "raise",
-    seed: Annotated[int, typer.Option(help="For everything random.")] = 1,
-    threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given. The model is the same.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the training record as one JSON object.")] = False,
+    trainer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="lbfgs, adagrad or perceptron; for multilabel mira, perceptron or loglinear. auto: the model's own.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    l2: Annotated[float | None, typer.Option(help="L2 penalty; 0.1 if not given.", rich_help_panel=LEARNING)] = None,
+    max_iter: Annotated[
+        int | None,
+        typer.Option(help="At most so many iterations; what is usual if not given.", rich_help_panel=LEARNING),
+    ] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(help="Stop when dev F1 has not risen for so many iterations.", rich_help_panel=LEARNING),
+    ] = None,
+    penalty: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|auto|auto-by-label",
+            help="Mention penalty: above 0 for more mentions; auto: chosen on --dev.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any other setting: model.scheme=BIES+, model.base=memm, trainer.tol=1e-6; the last part of the name "
+            "is enough. May be repeated; a wrong name lists all.",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Settings from a file; options come after it.", rich_help_panel=RUN),
+    ] = None,
+    write_config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Write the settings in use to a file.", rich_help_panel=RUN),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="For everything random.", rich_help_panel=RUN)] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads; all cores if not given. The model is the same.", rich_help_panel=RUN)
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the training record as one JSON object.", rich_help_panel=RUN)
+    ] = False,
 ) -> None:
     """Learn a recogniser from annotated text.
 
     Ctrl-C stops training and offers the best model so far.
 
-    [bold]Example:[/bold] spanloom train train.jsonl --dev dev.jsonl --l2 0.5 -o gene.loom
+    [bold]Examples:[/bold] spanloom train train.jsonl --dev dev.jsonl --l2 0.5 -o gene.loom
+
+    spanloom train train.jsonl --model cascade --set model.base=memm --set order=1 -o gene.loom
     """
-    from spanloom.base.errors import UntakenError
     from spanloom.cli.progress import TrainingProgress
-    from spanloom.cli.settings import parse_value
+    from spanloom.configuration import configure, read_config
+    from spanloom.configuration import write_config as write_settings
     from spanloom.formats import read
-    from spanloom.recognizer import Recognizer
 
     check_output(output)
-    ner = Recognizer(
-        model,
-        target=target,
-        annotators=[
-            *(annotate or ()),
-            *(name if name.partition("?")[0] == "induced" else f"lexicon:{name}" for name in lexicon or ()),
-        ],
-        base=base,
-        direction=direction,
-        layers=layers,
-        groups=groups,
-        guesses=guesses,
-        folds=folds,
-        rare=rare,
-        order=order,
-        dictionary=dictionary,
-        beam=beam,
-        scheme=scheme,
-        features=features,
-        clusters=clusters,
-        algorithm=algorithm,
-        l1=l1,
-        l2=l2,
-        support=support,
-        max_iter=max_iter,
-        tol=tol,
-        patience=patience,
-        mention_penalty=parse_value(mention_penalty),
-        longest=longest,
-        k=k,
-        max_gap=max_gap,
-        restrictions="auto" if restriction is None else [name for name in restriction if name != "none"],
-        company=company,
-        threshold=parse_value(threshold),
-        aggressiveness=aggressiveness,
-        parser=parser,
-        repairs=repair or (),
-        overlap=overlap,
-        seed=seed,
-        threads=threads,
-    )
+    lexicons = [name if name.partition("?")[0] == "induced" else f"lexicon:{name}" for name in lexicon or ()]
+    options: dict[str, Any] = {
+        "model": _model(model, target),
+        "features": features,
+        "clusters": clusters,
+        "annotators": [*(annotate or ()), *lexicons] or None,
+        "repairs": repair,
+        "keep": keep,
+        "trainer": trainer,
+        "trainer__l2": l2,
+        "trainer__max_iter": max_iter,
+        "trainer__patience": patience,
+        "decide__penalty": None if penalty is None else parse_value(penalty),
+        "seed": seed,
+        "threads": threads,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    ner = configure({**({} if config is None else read_config(config)), **given, **parse_settings(settings or [])})
+    ner.check(dev is not None)
+    if write_config is not None:
+        write_settings(ner, write_config)
     docs = chain.from_iterable(read(ref) for ref in corpus)
     interrupted = False
     with TrainingProgress(max_iter) as progress:
@@ -218,9 +185,6 @@ def train(
             ner.fit(docs, dev=None if dev is None else read(dev), listener=progress)
         except KeyboardInterrupt:
             interrupted = True
-        except UntakenError as error:
-            name = {"restrictions": "restriction"}.get(error.parameter, error.parameter)
-            raise error.named(f"--{name.replace('_', '-')}") from None
     if interrupted:
         _offer(ner)
     ner.save(output)
@@ -230,6 +194,16 @@ def train(
         _tell(Console(), ner, output)
     if interrupted:
         raise typer.Exit(130)
+
+
+def _model(name: str | None, target: str | None) -> Any:
+    if target is None:
+        return name
+    from spanloom.models import Tagger
+
+    if name not in (None, "auto", "tagger"):
+        raise typer.BadParameter(f"a column is learned by the model tagger, not by {name}", param_hint="--target")
+    return Tagger(target)
 
 
 def _offer(ner: Recognizer) -> None:
@@ -247,7 +221,7 @@ def _offer(ner: Recognizer) -> None:
 
 def _tell(console: Console, ner: Recognizer, output: Path) -> None:
     t: dict[str, Any] = ner.training_
-    features = sum(part.extractor_.size for part in ner.parts_)
+    features = sum(part.extractor.size for part in ner.parts_)
     console.print(
         f"[bold]{output}[/bold]  {output.stat().st_size / 1e6:.1f} MB, {features:,} features, {len(ner.labels_)} labels"
     )
@@ -264,7 +238,7 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
             f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives dev F1 {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
         )
-        if ner.mention_penalty == "auto-by-label":
+        if len(set(ner.mention_penalty_.values())) > 1:
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}", markup=False)
     ceiling = t["dev_ceiling"]

@@ -28,8 +28,8 @@ def tune(
         list[str] | None,
         typer.Option(
             metavar="NAME=V,V,…",
-            help="Values to try; may be repeated. Any setting of train; min_count (feature cut-off); mention_penalty "
-            "and threshold (tried without a new training); share (of the data). Default: ten values of l2.",
+            help="Values to try; may be repeated. Any setting, e.g. trainer.l2 or l2; min_count (feature cut-off); "
+            "penalty and threshold (tried without a new training); share (of the data). Default: ten values of l2.",
         ),
     ] = None,
     base: Annotated[

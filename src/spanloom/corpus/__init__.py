@@ -2,7 +2,19 @@
 
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
+from spanloom.corpus.tagged import from_tags, to_layers, to_tags
 from spanloom.corpus.tokenizer import make_document, split_sentences, tokenize
 from spanloom.corpus.trees import valid_spans
 
-__all__ = ["Document", "Mention", "Sentence", "make_document", "split_sentences", "tokenize", "valid_spans"]
+__all__ = [
+    "Document",
+    "Mention",
+    "Sentence",
+    "from_tags",
+    "make_document",
+    "split_sentences",
+    "to_layers",
+    "to_tags",
+    "tokenize",
+    "valid_spans",
+]

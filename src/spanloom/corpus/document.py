@@ -7,11 +7,12 @@ A ``Document`` counts tokens over all its sentences, and characters in its whole
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention, Part, Parts
 
 OwnFeatures = Sequence[Any]
@@ -91,6 +92,16 @@ class Sentence:
         """Return the mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
 
+    def to_html(self) -> str:
+        """Return the sentence with its mentions drawn, as HTML to be put into any page."""
+        from spanloom.drawing.html import sentence_html, style
+
+        return f"<style>{style()}</style>{sentence_html(self)}"
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in notebooks."""
+        return self.to_html()
+
 
 @dataclass(slots=True)
 class Document:
@@ -155,6 +166,10 @@ class Document:
             shift += len(sentence)
         return found
 
+    def with_sentences(self, sentences: list[Sentence]) -> Document:
+        """Return a document that shares everything but the sentences, which have the same texts."""
+        return Document(sentences, self.id, self.text, self.starts, self.meta)
+
     def chars(self, mention: Mention) -> Parts:
         """Return a document mention's character ranges in ``text``."""
         spans = self.spans
@@ -163,6 +178,61 @@ class Document:
     def surface(self, mention: Mention) -> str:
         """Return a document mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
+
+    def to_html(self) -> str:
+        """Return the text with its mentions drawn, as HTML to be put into any page; ``write`` makes whole pages.
+
+        Examples
+        --------
+        >>> doc = Document([Sentence(["IL-2", "gene"], [Mention("DNA", ((0, 2),), prob=0.9)])])
+        >>> 'title="DNA 0.900"' in doc.to_html()
+        True
+        """
+        from spanloom.drawing.html import document_html, style
+
+        return f"<style>{style()}</style>{document_html(self)}"
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in notebooks."""
+        return self.to_html()
+
+
+def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
+    """Return documents as they are, and sentences as documents of one.
+
+    Examples
+    --------
+    >>> [doc.text for doc in as_documents([Sentence(["a", "gene"]), Document([Sentence(["b"]), Sentence(["c"])])])]
+    ['a gene', 'b\\nc']
+    """
+    documents: list[Document] = []
+    for item in corpus:
+        if isinstance(item, Document):
+            documents.append(item)
+        elif isinstance(item, Sentence):
+            documents.append(Document([item], "", item.text, [0]))
+        else:
+            raise ParameterError(
+                f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
+            )
+    return documents
+
+
+def map_sentences(
+    function: Callable[[list[Sentence]], Iterable[Sentence]], documents: Sequence[Document]
+) -> list[Document]:
+    """Call a function once with the sentences of all documents; return the documents with what it makes of each.
+
+    Examples
+    --------
+    >>> one, two = Document([Sentence(["a"])], "one"), Document([Sentence(["b"]), Sentence(["c"])], "two")
+    >>> done = map_sentences(lambda all: [s.with_columns({"number": [str(i)]}) for i, s in enumerate(all)], [one, two])
+    >>> [(doc.id, [s.columns["number"] for s in doc]) for doc in done]
+    [('one', [['0']]), ('two', [['1'], ['2']])]
+    """
+    made = list(function([sentence for document in documents for sentence in document.sentences]))
+    ends = accumulate((len(document.sentences) for document in documents), initial=0)
+    return [doc.with_sentences(made[a:b]) for doc, (a, b) in zip(documents, pairwise(ends), strict=True)]
 
 
 def surface(text: str, chars: Iterable[Part]) -> str:

@@ -95,6 +95,11 @@ class Mention:
         return self.overlaps(other) and not self.contains(other) and not other.contains(self)
 
 
+def reading_order(mention: Mention) -> tuple[int, int, str]:
+    """By start, the longest first."""
+    return mention.start, -mention.end, mention.label
+
+
 def _canonical(parts: Iterable[Iterable[int]]) -> Parts:
     merged: list[Part] = []
     for start, end in sorted((int(s), int(e)) for s, e in parts):

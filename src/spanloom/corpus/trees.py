@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_count
+from spanloom.corpus.columns import missing_column
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 
@@ -83,10 +84,7 @@ def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
     column = sentence.columns.get("head")
     name = f"sentence {number} ({' '.join(sentence.tokens[:6])} …)"
     if column is None:
-        raise CorpusError(
-            f"{name} has no tree: it lacks the column 'head'. Read a corpus with trees (conllu, gum, uner), or let a "
-            "parser make them: --parser on the command line, Recognizer(parser=…), or `spanloom parse`."
-        )
+        raise missing_column("head", sentence, None, f"{name} has no tree: it lacks")
     bad = next((h for h in column if not (h.isascii() and h.isdecimal())), None)
     if bad is not None:
         raise CorpusError(f"{name}: the head {bad!r} is not a number; 0 is a root, 1 the first token")

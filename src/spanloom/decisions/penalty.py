@@ -7,20 +7,15 @@ by a sweep on development data, one for all labels or one for each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
-from spanloom._native import Decoder, SparseRows
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention
 from spanloom.evaluation import micro
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import Score
-from spanloom.models import Component, Shapes
-from spanloom.training import decode_all
 
 AUTO = ("auto", "auto-by-label")
 GRID = tuple(round(-1 + 0.1 * i, 1) for i in range(41))
@@ -31,10 +26,12 @@ MOST = 1e6
 
 Penalty = dict[str, float]
 """By label; labels that are not in it have none."""
+Wanted = float | Mapping[str, float] | str
+"""A number, a number by label, or one of ``AUTO``: to be chosen on development data."""
 
 
 def check_penalty(value: Any) -> None:
-    """Raise ``ParameterError`` unless ``value`` is what ``Recognizer(mention_penalty=…)`` takes."""
+    """Raise ``ParameterError`` unless ``value`` is a ``Wanted``."""
     if isinstance(value, str):
         valid = value in AUTO
     else:
@@ -42,7 +39,7 @@ def check_penalty(value: Any) -> None:
         valid = all(not isinstance(v, bool) and isinstance(v, Real) and abs(float(v)) <= MOST for v in numbers)
     if not valid:
         raise ParameterError(
-            f"The 'mention_penalty' parameter must be a number from -{MOST:g} to {MOST:g}, a number for each label, or "
+            f"The 'penalty' parameter must be a number from -{MOST:g} to {MOST:g}, a number for each label, or "
             f"one of {', '.join(AUTO)}. Got {value!r} instead."
         )
 
@@ -64,39 +61,21 @@ def by_label(value: float | Mapping[str, float], labels: Iterable[str]) -> Penal
     return {label: float(v) for label, v in value.items() if v}
 
 
-def apply_penalty(components: Sequence[Component], decoder: Decoder, penalty: Penalty) -> None:
-    """Make a decoder use a penalty from now on."""
-    for number, component in enumerate(components):
-        starts = component.starts()
-        wanted = component.types & penalty.keys()
-        if wanted and not any(starts):
-            raise ParameterError("this model has no cells that start mentions, so that it takes no mention penalty")
-        offsets = np.array([penalty.get(label, 0.0) if label is not None else 0.0 for label in starts])
-        decoder.set_offsets(number, offsets if offsets.any() else np.zeros(0))
-
-
 def sweep(
-    components: Sequence[Component],
-    decoder: Decoder,
-    rows: SparseRows,
-    gold: Sequence[Sequence[Mention]],
-    shapes: Shapes,
-    threads: int,
-    labels: Sequence[str] | None = None,
+    find: Callable[[Penalty], Sequence[Sequence[Mention]]], gold: Sequence[Sequence[Mention]], labels: Sequence[str]
 ) -> dict[str, Curve]:
-    """Score every value of the grid, for each label on its own, or these; the decoder is left with the last one.
+    """Score every value of the grid, for each label on its own.
 
-    Labels of different components do not influence each other, so that one sweep serves all of them.
+    ``find`` returns what is found with a penalty. Labels of different components do not influence each other, so that
+    one sweep serves all of them.
     """
-    labels = sorted(frozenset().union(*(c.types for c in components))) if labels is None else list(labels)
     golds = {label: [[m for m in mentions if m.label == label] for mentions in gold] for label in labels}
     scores: dict[str, list[Score]] = {label: [] for label in labels}
     for value in GRID:
-        apply_penalty(components, decoder, by_label(value, labels))
-        for component, found in zip(components, decode_all(components, decoder, rows, shapes, threads), strict=True):
-            for label in component.types.intersection(labels):
-                own = [[m for m in mentions if m.label == label] for mentions in found]
-                scores[label].append(micro(golds[label], own))
+        found = find(by_label(value, labels))
+        for label in labels:
+            own = [[m for m in mentions if m.label == label] for mentions in found]
+            scores[label].append(micro(golds[label], own))
     return {label: Curve("mention penalty", list(GRID), scores[label]) for label in labels}
 
 

@@ -1,17 +1,17 @@
-"""Broken mentions by the company they keep.
+"""Rescoring: discontinuous candidates judged together with the other candidates of their sentence.
 
-A broken mention seldom stands alone: in "T and B lymphocytes" the candidates "T … lymphocytes" and "B lymphocytes"
-speak for each other, "T and B lymphocytes" speaks against the first, and so do or do not the words between. A model
-that scores every mention by itself cannot see this. ``Company`` looks again at every broken candidate, together with
-the others of its sentence and with the text around its first gap:
+A discontinuous mention seldom stands alone: in "T and B lymphocytes" the candidates "T … lymphocytes" and
+"B lymphocytes" speak for each other, "T and B lymphocytes" speaks against the first, and so do or do not the words
+between. A model that scores every mention by itself cannot see this. ``Rescoring`` scores every discontinuous candidate
+again, together with the others of its sentence and with the text around its first gap:
 
 ============  =======================================================================================================
 score         its own score
 sibling       the best score of those of its label that have tokens of it and of its gaps, and do not nest with it
-unbroken      the same, of the unbroken ones only
+contiguous    the same, of the contiguous ones only
 weaker        the lower of score and sibling
 rival         the best score of those of its label that it nests with
-whole         the score of the unbroken one of its label from its first to its last token
+whole         the score of the contiguous one of its label from its first to its last token
 alone         the best score of those of any label that are one of its parts
 siblings      how many siblings score above −1: log(1 + number)
 uncovered     how many tokens of its gaps no such sibling has: log(1 + number)
@@ -51,7 +51,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Sentence
@@ -59,12 +58,12 @@ from spanloom.corpus.mention import Mention, Part
 
 Floats = npt.NDArray[np.float64]
 Candidates = Sequence[tuple[float, Mention]]
-COMPANY = ("score", "sibling", "unbroken", "weaker", "rival", "whole", "alone", "siblings", "uncovered")
+CONTEXT = ("score", "sibling", "contiguous", "weaker", "rival", "whole", "alone", "siblings", "uncovered")
 TEXT = (
     *("two", "gap", "coordinator", "comma", "slash", "at once", "bare", "and", "or", "last comma", "last slash"),
     *("equal", "longer", "same word", "same ending", "same shape", "same pos", "parallel", "same first", "plural"),
 )
-NUMBERS = (*COMPANY, *TEXT)
+NUMBERS = (*CONTEXT, *TEXT)
 LOWEST = -3.0
 """Candidates that score less are not looked at."""
 LOOKED_AT = 100
@@ -83,7 +82,7 @@ COORDINATORS = frozenset({"and", "or", "but", "nor", "versus", "plus"})
 
 
 def describe(candidates: Candidates, sentence: Sentence) -> tuple[list[int], Floats]:
-    """Return the places of the broken candidates, and the ``NUMBERS`` of each.
+    """Return the places of the discontinuous candidates, and the ``NUMBERS`` of each.
 
     Examples
     --------
@@ -96,31 +95,31 @@ def describe(candidates: Candidates, sentence: Sentence) -> tuple[list[int], Flo
     places = [i for i, (_, m) in enumerate(candidates) if len(m.parts) > 1]
     if not places:
         return [], np.zeros((0, len(NUMBERS)))
-    company, text = _Company(candidates), _Text(sentence)
-    rows = [[*company.of(*candidates[i]), *text.around(candidates[i][1])] for i in places]
+    others, text = _Candidates(candidates), _Text(sentence)
+    rows = [[*others.of(*candidates[i]), *text.around(candidates[i][1])] for i in places]
     return places, np.array(rows, np.float64)
 
 
-class _Company:
+class _Candidates:
     """The candidates of a sentence, to be asked about one of them. Sets of tokens are bits of numbers."""
 
     def __init__(self, candidates: Candidates) -> None:
         self.by_label: dict[str, list[tuple[float, int, bool]]] = {}
         self.parts: dict[Part, float] = {}
         for score, m in candidates:
-            unbroken = len(m.parts) == 1
-            self.by_label.setdefault(m.label, []).append((score, _bits(m), unbroken))
-            if unbroken:
+            contiguous = len(m.parts) == 1
+            self.by_label.setdefault(m.label, []).append((score, _bits(m), contiguous))
+            if contiguous:
                 self.parts[m.parts[0]] = max(score, self.parts.get(m.parts[0], LOWEST))
 
     def of(self, score: float, mention: Mention) -> list[float]:
-        """Return the numbers ``COMPANY`` of a broken mention."""
+        """Return the numbers ``CONTEXT`` of a discontinuous mention."""
         own = _bits(mention)
         everything = (1 << mention.end) - (1 << mention.start)
         gaps = everything & ~own
-        sibling = unbroken = rival = whole = LOWEST
+        sibling = contiguous = rival = whole = LOWEST
         count, covered = 0, 0
-        for other, mask, is_unbroken in self.by_label[mention.label]:
+        for other, mask, is_contiguous in self.by_label[mention.label]:
             common = mask & own
             if not common or mask == own:
                 continue
@@ -130,15 +129,15 @@ class _Company:
                     whole = other
             elif mask & gaps:
                 sibling = max(sibling, other)
-                if is_unbroken:
-                    unbroken = max(unbroken, other)
+                if is_contiguous:
+                    contiguous = max(contiguous, other)
                 if other > SIBLING:
                     count += 1
                     covered |= mask
         alone = max(self.parts.get(part, LOWEST) for part in mention.parts)
         left = (gaps & ~covered).bit_count()
         return [
-            *(score, sibling, unbroken, min(score, sibling), rival, whole, alone),
+            *(score, sibling, contiguous, min(score, sibling), rival, whole, alone),
             *(math.log1p(count), math.log1p(left)),
         ]
 
@@ -162,7 +161,7 @@ class _Text:
         self.links = [is_one or word in ",/" for is_one, word in zip(self.coordinators, self.words, strict=True)]
 
     def around(self, mention: Mention) -> list[float]:
-        """Return the numbers ``TEXT`` of a broken mention."""
+        """Return the numbers ``TEXT`` of a discontinuous mention."""
         words, links, pos = self.words, self.links, self.pos
         (first, gap), (after, _) = mention.parts[0], mention.parts[1]
         numbers = [
@@ -191,8 +190,8 @@ class _Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
-    """A second opinion on broken candidates.
+class Rescoring:
+    """New scores for discontinuous candidates.
 
     The numbers are brought to ``z = (numbers − mean) / spread``, and the log-odds are ``weights · (z, z zᵀ) + bias``.
 
@@ -216,10 +215,10 @@ class Company:
     @classmethod
     def learn(
         cls, scored: Sequence[Candidates], sentences: Sequence[Sentence], gold: Sequence[Sequence[Mention]]
-    ) -> Company | None:
-        """Learn from the candidates of sentences; None if none of the broken ones is right.
+    ) -> Rescoring | None:
+        """Learn from the candidates of sentences; None if none of the discontinuous ones is right.
 
-        ``least`` is that of the best F1 on broken mentions, each half of the sentences judged by what the other taught.
+        ``least`` is that of the best F1 on discontinuous mentions, each half of the sentences judged by the other.
         """
         tables: list[Floats] = []
         right: list[npt.NDArray[np.bool_]] = []
@@ -243,7 +242,7 @@ class Company:
         return replace(whole, least=_best_least(odds, y, total))
 
     @classmethod
-    def _fit(cls, x: Floats, y: npt.NDArray[np.bool_]) -> Company:
+    def _fit(cls, x: Floats, y: npt.NDArray[np.bool_]) -> Rescoring:
         mean, spread = x.mean(axis=0), x.std(axis=0)
         spread[spread == 0] = 1
         weights, bias = _regress(_products(_standard(x, mean, spread)), y, PENALTY * int(y.sum()))
@@ -258,7 +257,7 @@ class Company:
     def rescore(
         self, candidates: Candidates, sentence: Sentence, *, probabilities: bool = False
     ) -> list[tuple[float, Mention]]:
-        """Return the candidates, best first, broken ones with scores of their own: above the threshold if taken."""
+        """Return the candidates, best first, discontinuous ones with new scores: above the threshold if taken."""
         done = list(candidates)
         places, table = describe(candidates, sentence)
         for i, odds in zip(places, self.odds(table).tolist(), strict=True):
@@ -281,15 +280,16 @@ class Company:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Company:
+    def from_json(cls, data: Mapping[str, Any]) -> Rescoring:
         """Undo ``to_json``."""
         mean, spread, weights = (tuple(map(float, data[name])) for name in ("mean", "spread", "weights"))
         rest = [float(data["bias"]), float(data["least"]), *map(float, data["thresholds"].values())]
         size = len(NUMBERS)
-        if tuple(data["numbers"]) != NUMBERS or [len(mean), len(spread), len(weights)] != [size, size, _width(size)]:
-            raise ParameterError("the second opinion on broken mentions is of another version")
+        names = tuple("contiguous" if name == "unbroken" else name for name in data["numbers"])  # its older name
+        if names != NUMBERS or [len(mean), len(spread), len(weights)] != [size, size, _width(size)]:
+            raise ParameterError("the rescoring of discontinuous mentions is of another version")
         if not all(map(math.isfinite, [*mean, *spread, *weights, *rest])) or min(spread) <= 0:
-            raise ParameterError("a number of the second opinion on broken mentions makes no sense")
+            raise ParameterError("a number of the rescoring of discontinuous mentions makes no sense")
         thresholds = {str(label): float(value) for label, value in data["thresholds"].items()}
         return cls(mean, spread, weights, rest[0], rest[1], thresholds)
 
@@ -332,6 +332,8 @@ def _best_least(odds: Floats, right: npt.NDArray[np.bool_], total: int) -> float
 
 def _regress(x: Floats, y: npt.NDArray[np.bool_], penalty: float) -> tuple[Floats, float]:
     """Logistic regression on columns brought to mean 0 and variance 1; weights and bias for them as they are."""
+    from scipy.optimize import minimize  # here: it takes long to import, and few need it
+
     mean, spread = x.mean(axis=0), x.std(axis=0)
     spread[spread < 1e-9] = 1
     z, sign = (x - mean) / spread, np.where(y, 1.0, -1.0)

@@ -45,18 +45,40 @@ def stack(marks: Sequence[Mark], cut: Cells, width: int, pen: Pen, bracket: Brac
 
     A bracket stands below every shorter one that it overlaps, so that inner mentions are nearer to the text.
     """
-    rows: list[list[Piece]] = []
-    placed: list[tuple[_Fragment, int]] = []
-    for mark in sorted(marks, key=lambda m: (_size(m.extent), m.parts, m.caption)):
-        new = _fragment(mark, cut, width, pen, bracket)
-        row = max((r + 1 for old, r in placed if _meet(old.lines, new.lines)), default=0)
-        while any(r == row and _meet(old.taken, new.taken) for old, r in placed):
+    fragments = [_fragment(mark, cut, width, pen, bracket) for mark in map(marks.__getitem__, inner_first(marks))]
+    rows = place([(fragment.lines, fragment.taken) for fragment in fragments])
+    stacked: list[list[Piece]] = [[] for _ in range(max(rows, default=-1) + 1)]
+    for fragment, row in zip(fragments, rows, strict=True):
+        stacked[row].append(fragment.piece)
+    return [sorted(row) for row in stacked]
+
+
+def inner_first(marks: Sequence[Mark]) -> list[int]:
+    """Return the numbers of the marks in the order in which rows are given to them."""
+    return sorted(range(len(marks)), key=lambda i: (_size(marks[i].extent), marks[i].parts, marks[i].caption))
+
+
+def place(marks: Sequence[tuple[Cells, Cells]]) -> list[int]:
+    """Return a row for each mark, 0 nearest to the text: below what was placed before and has lines over its own.
+
+    Parameters
+    ----------
+    marks
+        For each mark, from short to long, the cells of its lines, and those that nothing else may take in its row.
+
+    Examples
+    --------
+    >>> place([((0, 4), (0, 9)), ((5, 8), (5, 8)), ((0, 8), (0, 8))])
+    [0, 1, 2]
+    """
+    rows: list[int] = []
+    for lines, taken in marks:
+        before = list(zip(marks, rows, strict=False))
+        row = max((r + 1 for (old, _), r in before if _meet(old, lines)), default=0)
+        while any(r == row and _meet(old, taken) for (_, old), r in before):
             row += 1
-        if row == len(rows):
-            rows.append([])
-        rows[row].append(new.piece)
-        placed.append((new, row))
-    return [sorted(row) for row in rows]
+        rows.append(row)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

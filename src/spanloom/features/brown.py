@@ -1,6 +1,6 @@
 """Brown clusters from raw text: words with similar neighbours get similar bit strings.
 
-The algorithm is in ``native/include/spanloom/brown.hpp``. Templates use clusters by prefix, e.g.
+The algorithm is in ``native/include/spanloom/features/brown.hpp``. Templates use clusters by prefix, e.g.
 ``cluster(word, brown, 4, 8, 12)`` with the resource ``read_resource("paths", "brown")``.
 """
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from spanloom._native import FeatureRows, Lattices, SparseRows
 from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.corpus import Sentence
+from spanloom.corpus.columns import missing_column
 from spanloom.corpus.trees import heads_of
 from spanloom.features.compiled import compile_templates
 from spanloom.features.feature_set import FeatureSet
@@ -209,11 +210,7 @@ class FeatureExtractor:
     def _missing(self, name: str, sentences: Sequence[Sentence]) -> CorpusError:
         template = next(t for t in self._templates if any(a.view.column == name for a in t.atoms))
         number, sentence = next((i, s) for i, s in enumerate(sentences) if name not in s.columns)
-        has = ", ".join(["word", *sentence.columns])
-        return CorpusError(
-            f"template {str(template)!r} reads the column {name!r}, which sentence {number} lacks; it has: {has}. "
-            "Add the column to the data, let an annotator make it (docs/columns.md), or use features without it."
-        )
+        return missing_column(name, sentence, number, f"template {str(template)!r} reads")
 
 
 _AT_HEAD = re.compile(r"head\((.*)\)")

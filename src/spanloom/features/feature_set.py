@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.plugins import FEATURES, load_plugin, plugins
 from spanloom.features.compiled import Resources, view_values
 from spanloom.features.grammar import LOOKUPS, SIZE, Template, View, parse_template, parse_view
 from spanloom.features.resources import read_resource
@@ -69,7 +70,9 @@ class FeatureSet:
 
     @classmethod
     def named(cls, name: str, resources: Resources | None = None) -> FeatureSet:
-        """Return one of spanloom's own sets; those with Brown clusters need the resource ``brown``.
+        """Return a set by its name: spanloom's own, or one of an installed package (``spanloom.features``).
+
+        Those with Brown clusters need the resource ``brown``.
 
         Examples
         --------
@@ -83,11 +86,7 @@ class FeatureSet:
         """
         templates: list[str] = []
         for part in name.split("+"):
-            if part not in NAMED:
-                raise ParameterError(
-                    f"there is no feature set {part!r}; there are {', '.join(NAMED)}. A file ends in .toml"
-                )
-            templates += (text for text in NAMED[part] if text not in templates)
+            templates += (text for text in _named(part) if text not in templates)
         return cls(templates, name=name, resources={} if resources is None else resources)
 
     @classmethod
@@ -186,6 +185,19 @@ class FeatureSet:
             if op.kind in LOOKUPS and op.names[0] not in self.resources:
                 known = ", ".join(sorted(self.resources)) or "none"
                 raise ParameterError(f"{view} looks up the resource {op.names[0]!r}; resources given: {known}")
+
+
+def _named(name: str) -> Sequence[str]:
+    """Return the templates of a set of spanloom, or of an installed package."""
+    if name in NAMED:
+        return NAMED[name]
+    templates = load_plugin(FEATURES, name)
+    if templates is None:
+        known = ", ".join([*NAMED, *plugins(FEATURES)])
+        raise ParameterError(f"there is no feature set {name!r}; there are {known}. A file ends in .toml")
+    if isinstance(templates, str) or not isinstance(templates, Sequence):
+        raise ParameterError(f"the feature set {name!r} of an installed package is no list of templates: {templates!r}")
+    return templates
 
 
 def _resource(path: Path, key: str, value: object) -> dict[str, list[str]]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spanloom._native import PairProgram
-from spanloom.base.errors import CorpusError
 from spanloom.corpus import Sentence
+from spanloom.corpus.columns import missing_column
 from spanloom.features.compiled import compile_templates
 from spanloom.features.feature_set import FeatureSet
 from spanloom.features.grammar import SIDES, parse_template
@@ -46,11 +46,6 @@ class PairFeatures:
         for name in self.columns:
             for number, sentence in enumerate(sentences):
                 if name != "word" and name not in sentence.columns:
-                    has = ", ".join(["word", *sentence.columns])
-                    raise CorpusError(
-                        f"a template of pairs reads the column {name!r}, which sentence {number} lacks; it has: {has}. "
-                        "Add the column to the data, let an annotator make it (docs/columns.md), or use features "
-                        "without it."
-                    )
+                    raise missing_column(name, sentence, number, "a template of pairs reads")
             columns.append([sentence.column(name) for sentence in sentences])
         return columns

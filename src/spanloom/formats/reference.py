@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from spanloom.base.errors import ParameterError
+from spanloom.base.plugins import FORMATS, load_plugin, plugins
 
 EXTENSIONS = {
     "jsonl": ("jsonl", "ndjson"),
@@ -28,11 +30,41 @@ EXTENSIONS = {
     "spacy": ("spacy",),
     "parquet": ("parquet",),
     "huggingface": (),
+    "csv": ("csv", "tsv"),
+    "html": ("html", "htm"),
+    "svg": ("svg",),
 }
-"""Every format, and the file name endings that mean it where the reference does not say."""
+"""Every format of spanloom, and the file name endings that mean it where the reference does not say."""
 
-LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstudio", "text")
-"""Formats of lines, whose path may be ``-`` for standard input or output."""
+LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstudio", "text", "csv", "html", "svg")
+"""Formats of text that streams: their path may be ``-`` for standard input or output, and their files compressed."""
+
+COMPRESSED = (".gz", ".zst")
+
+
+def bare(path: str) -> str:
+    """Return a path without the ending that says how it is compressed.
+
+    Examples
+    --------
+    >>> bare("a/part-01.jsonl.gz"), bare("a.jsonl")
+    ('a/part-01.jsonl', 'a.jsonl')
+    """
+    return path[: -len(Path(path).suffix)] if path.lower().endswith(COMPRESSED) else path
+
+
+def formats() -> dict[str, tuple[str, ...]]:
+    """Return every format with the endings that mean it: those of spanloom, then those of installed packages.
+
+    The module of another package lists its endings in ``EXTENSIONS``, if it has any.
+    """
+    added = {name: entry for name, entry in plugins(FORMATS).items() if name not in EXTENSIONS}
+    return {**EXTENSIONS, **{name: tuple(getattr(load_plugin(FORMATS, name), "EXTENSIONS", ())) for name in added}}
+
+
+def is_format(name: str) -> bool:
+    """Whether a name is that of a format."""
+    return name in EXTENSIONS or name in plugins(FORMATS)
 
 
 @dataclass(frozen=True)
@@ -58,9 +90,9 @@ class Reference:
             return ref
         text = os.fspath(ref)
         prefix, colon, rest = text.partition(":")
-        if not colon or prefix not in EXTENSIONS:
+        if not colon or not is_format(prefix):
             if colon and not Path(text).exists() and len(prefix) > 1 and prefix.isalpha() and not Path(prefix).exists():
-                raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(EXTENSIONS)}")
+                raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(formats())}")
             prefix, rest = "", text
         path, mark, query = rest.partition("?")
         if mark and Path(rest).exists():
@@ -74,6 +106,8 @@ class Reference:
                 f"{format} is not a format of lines and needs a path; standard input and output (-) take "
                 f"{', '.join(LINES)}"
             )
+        if bare(path) != path and format not in LINES:
+            raise ParameterError(f"{path}: {format} is not read or written compressed; {', '.join(LINES)} are")
         return cls(format, path, options)
 
     def __str__(self) -> str:
@@ -82,14 +116,30 @@ class Reference:
 
 
 def _infer(path: str) -> str:
-    ending = Path(path).suffix.lstrip(".").lower()
-    for name, endings in EXTENSIONS.items():
-        if ending in endings:
-            return name
-    if Path(path).is_dir() and next(Path(path).rglob("*.ann"), None):
-        return "brat"
-    absent = "" if path == "-" or Path(path).exists() else " (no such file or directory)"
+    if named := _by_ending(path):
+        return named
+    found = [path]
+    if Path(path).is_dir():
+        if next(Path(path).rglob("*.ann"), None):
+            return "brat"
+        found = sorted(str(p) for p in Path(path).rglob("*") if p.is_file() and not p.name.startswith("."))
+    elif "*" in path or "[" in path:
+        found = sorted(glob.glob(path, recursive=True))
+    named_all = {_by_ending(file) for file in found}
+    if len(named_all) == 1 and None not in named_all:
+        return str(named_all.pop())
+    known = formats()
+    absent = "" if path == "-" or Path(path).exists() or found != [path] else " (no such file or directory)"
     raise ParameterError(
-        f"cannot tell the format of {path!r}{absent} from its name; "
-        f"write FORMAT:{path} with one of {', '.join(EXTENSIONS)}"
+        f"cannot tell the format of {path!r}{absent} from its name; write FORMAT:{path} with one of {', '.join(known)}"
     )
+
+
+def _by_ending(path: str) -> str | None:
+    """The format that the ending of a name means; those of other packages come second, since they must be imported."""
+    ending = Path(bare(path)).suffix.lstrip(".").lower()
+    for known in (EXTENSIONS, formats()) if plugins(FORMATS) else (EXTENSIONS,):
+        for name, endings in known.items():
+            if ending in endings:
+                return name
+    return None

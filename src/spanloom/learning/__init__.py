@@ -1,22 +1,36 @@
-"""Objectives and optimisers: they know score tables and graphs, not mentions."""
+"""Objectives and trainers: they know scores and structures, not mentions."""
 
-from spanloom.learning.adagrad import EPOCHS, stochastic_likelihood
-from spanloom.learning.likelihood import Settings, Weights, along_l2, compress, maximise_likelihood
-from spanloom.learning.online import SubsetWeights, learn_subsets
-from spanloom.learning.perceptron import averaged_perceptron
+from spanloom.learning.adagrad import Adagrad
+from spanloom.learning.follow import Interrupted, Steps, follow
+from spanloom.learning.lbfgs import LBFGS
+from spanloom.learning.online import LogLinear, Mira, SubsetProblem, SubsetWeights, learn_subsets
+from spanloom.learning.perceptron import Perceptron
+from spanloom.learning.problem import Auto, Problem, StructureTrainer, Trainer, Weights
 from spanloom.learning.records import Iteration, Listener
 
+TRAINERS: dict[str, type[Trainer]] = {
+    trainer.name: trainer for trainer in (Auto, LBFGS, Adagrad, Perceptron, Mira, LogLinear)
+}
+"""The trainers by the name that ``Recognizer(trainer=…)`` takes."""
+
 __all__ = [
-    "EPOCHS",
+    "LBFGS",
+    "TRAINERS",
+    "Adagrad",
+    "Auto",
+    "Interrupted",
     "Iteration",
     "Listener",
-    "Settings",
+    "LogLinear",
+    "Mira",
+    "Perceptron",
+    "Problem",
+    "Steps",
+    "StructureTrainer",
+    "SubsetProblem",
     "SubsetWeights",
+    "Trainer",
     "Weights",
-    "along_l2",
-    "averaged_perceptron",
-    "compress",
+    "follow",
     "learn_subsets",
-    "maximise_likelihood",
-    "stochastic_likelihood",
 ]

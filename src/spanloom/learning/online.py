@@ -10,18 +10,19 @@ For each sentence, with y = +1 for its correct subsets and y = −1 for the wron
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import PairProgram, SparseRows, SubsetLearner
-from spanloom.learning.likelihood import Settings
+from spanloom.base.parameters import check_number
+from spanloom.learning.follow import Steps
+from spanloom.learning.problem import Trainer
 from spanloom.learning.records import Iteration
 
-RULES = ("mira", "perceptron", "loglinear")
 ROLES = ("start", "next_left", "next_right", "skip_left", "skip_right", "end")
 """What a token can be in a subset: its first or last one, or an end of a step to the next token or over a gap."""
 
@@ -39,59 +40,108 @@ class SubsetWeights:
     table: Mapping[str, npt.NDArray[Any]]
 
 
-def learn_subsets(
-    rows: SparseRows,
-    columns: tuple[Sequence[str], Sequence[Sequence[Sequence[str]]]],
-    pairs: PairProgram,
-    gold: Sequence[Sequence[tuple[int, list[int]]]],
-    settings: Settings,
-    *,
-    types: int,
-    max_gap: int,
-    rule: str,
-    limit: float,
-    k: int,
-    restrictions: Sequence[str],
-    seed: int,
-) -> Iterator[tuple[Iteration, Callable[[], SubsetWeights]]]:
-    """Train; yields each epoch's record and a function that returns the averaged weights.
+@dataclass(frozen=True)
+class Online(Trainer):
+    """Learns the scores of subsets, sentence after sentence.
 
     Parameters
     ----------
+    max_iter, patience
+        As in ``Trainer``; usually 10 epochs.
+    aggressiveness
+        How much one sentence may change the weights, relative to what is usual.
+    """
+
+    aggressiveness: float = 1.0
+
+    usual = 10
+    limit: ClassVar[float]
+
+    @property
+    def most(self) -> float:
+        return self.limit * self.aggressiveness
+
+    def check(self) -> None:
+        super().check()
+        check_number("aggressiveness", self.aggressiveness, low=0)
+
+
+@dataclass(frozen=True)
+class Mira(Online):
+    """Large margins by Hildreth's method."""
+
+    name = "mira"
+    limit = 0.01
+
+
+@dataclass(frozen=True)
+class LogLinear(Online):
+    """Log loss: every subset is a decision of its own, of probability σ(score)."""
+
+    name = "loglinear"
+    limit = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetProblem:
+    """What to learn subset scores from.
+
+    Attributes
+    ----------
     rows
         The features of every token.
-    columns
+    names, columns
         Names and values of what the pair templates read.
+    pairs
+        The pair templates.
     gold
         Of each sentence, (type, tokens) of its subsets.
-    limit
-        How much one subset may move the weights at most.
+    types, max_gap
+        How many types there are, and how wide a gap may be.
     k
         How many best subsets to look at; 0: as many as the sentence has tokens.
+    restrictions
+        Which subsets may stand together.
     """
+
+    rows: SparseRows
+    names: Sequence[str]
+    columns: Sequence[Sequence[Sequence[str]]]
+    pairs: PairProgram
+    gold: Sequence[Sequence[tuple[int, list[int]]]]
+    types: int
+    max_gap: int
+    k: int
+    restrictions: Sequence[str]
+
+
+def learn_subsets(trainer: Trainer, problem: SubsetProblem, *, seed: int) -> Steps[SubsetWeights]:
+    """Train; yields each epoch's record and a function that returns the averaged weights."""
     start = time.perf_counter()
     learner = SubsetLearner(
-        rows,
-        list(columns[0]),
-        columns[1],
-        pairs,
-        types,
-        max_gap,
-        gold,
-        rule,
-        limit,
-        k,
-        "no_overlap" in restrictions,
-        "no_embedding" in restrictions,
-        "no_self_embedding" in restrictions,
+        problem.rows,
+        list(problem.names),
+        problem.columns,
+        problem.pairs,
+        problem.types,
+        problem.max_gap,
+        problem.gold,
+        trainer.name,
+        trainer.most,
+        problem.k,
+        "no_overlap" in problem.restrictions,
+        "no_embedding" in problem.restrictions,
+        "no_self_embedding" in problem.restrictions,
         seed,
     )
 
     def weights() -> SubsetWeights:
         tokens, distances, table, pair_weights = learner.averaged()
-        return SubsetWeights(tokens.reshape(-1, len(ROLES) * types), distances, pair_weights.reshape(-1, types), table)
+        return SubsetWeights(
+            tokens.reshape(-1, len(ROLES) * problem.types), distances, pair_weights.reshape(-1, problem.types), table
+        )
 
-    for number in range(1, settings.max_iterations + 1):
+    for number in range(1, trainer.iterations + 1):
         epoch = learner.epoch()
         seconds = time.perf_counter() - start
         yield Iteration(number, 0, epoch.loss, 0.0, 0.0, 1, seconds), weights

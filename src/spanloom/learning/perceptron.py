@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from spanloom._native import Perceptron, SparseRows, Structure
-from spanloom.learning.likelihood import Settings, Weights
+from spanloom._native import Perceptron as Learner
+from spanloom.learning.follow import Steps
+from spanloom.learning.problem import Problem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
 
 
-def averaged_perceptron(
-    rows: SparseRows,
-    structure: Structure,
-    gold: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]],
-    settings: Settings,
-    *,
-    seed: int,
-    component: int = 0,
-) -> Iterator[tuple[Iteration, Callable[[], Weights]]]:
-    """Train one component; yields each epoch's record and a function that returns the averaged weights.
+@dataclass(frozen=True)
+class Perceptron(StructureTrainer):
+    """The averaged perceptron. It has no probabilities.
 
-    Sentences are visited in an order drawn anew from ``seed`` for every epoch. Training stops after
-    ``settings.max_iterations`` epochs or the first without a mistake. Updates follow each other, so one thread works.
+    Parameters
+    ----------
+    max_iter, patience
+        As in ``Trainer``; usually at most 500 epochs for structures, and 10 for ``multilabel``.
     """
-    start = time.perf_counter()
-    learner = Perceptron(rows, structure, *gold, seed)
 
-    def weights() -> Weights:
-        features, global_weights = learner.averaged()
-        return Weights(features.reshape(-1, structure.columns), global_weights)
+    name = "perceptron"
+    usual = 500
 
-    for number in range(1, settings.max_iterations + 1):
-        mistakes = learner.epoch()
-        seconds = time.perf_counter() - start
-        yield Iteration(number, component, float(mistakes), 0.0, 0.0, 1, seconds), weights
-        if mistakes == 0:
-            return
+    def steps(self, problem: Problem, *, seed: int, threads: int | None = None, component: int = 0) -> Steps[Weights]:
+        """Yield each epoch's record and a function that returns the averaged weights.
+
+        Sentences are visited in an order drawn anew from ``seed`` for every epoch. Training stops after ``max_iter``
+        epochs or the first without a mistake. Updates follow each other, so one thread works.
+        """
+        self.refuse_tying(problem)
+        start = time.perf_counter()
+        learner = Learner(problem.rows, problem.structure, *problem.gold, seed)
+
+        def weights() -> Weights:
+            features, global_weights = learner.averaged()
+            return Weights(features.reshape(-1, problem.structure.columns), global_weights)
+
+        for number in range(1, self.iterations + 1):
+            mistakes = learner.epoch()
+            seconds = time.perf_counter() - start
+            yield Iteration(number, component, float(mistakes), 0.0, 0.0, 1, seconds), weights
+            if mistakes == 0:
+                return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from spanloom.schemes.maps import Tied
+from spanloom.base.arrays import Tied
 
 Weighted = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], int, npt.NDArray[np.float64]]
 """A tying with a factor for every entry of ``params``."""

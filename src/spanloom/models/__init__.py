@@ -1,55 +1,58 @@
-"""The models: one file each, with its sites, columns, graph and scheme."""
+"""The models: one file each. A model enters by being defined in a file of this folder."""
 
-from spanloom.models.base import Component, Model, Shapes, Standalone
+from importlib import import_module
+from pkgutil import iter_modules
+
+from spanloom.models.base import CLASSES, Model, Task, named
+from spanloom.models.cascade import Cascade
 from spanloom.models.chain import Chain
 from spanloom.models.chains import Chains
+from spanloom.models.component import Component, Shapes
 from spanloom.models.dgm import DependencyGuided, SingleArc
 from spanloom.models.edge import Edge
 from spanloom.models.hypergraph import Hypergraph
-from spanloom.models.memm import MaximumEntropyMarkov
+from spanloom.models.joined import Joined
+from spanloom.models.layered import Innermost, Layered, Outermost
+from spanloom.models.memm import Memm
 from spanloom.models.multilabel import Multilabel
 from spanloom.models.semimarkov import SemiMarkov
 from spanloom.models.spans import NestedGuided, Spans
 from spanloom.models.state import State
+from spanloom.models.tagger import Tagger
+from spanloom.models.trained import Trained
 from spanloom.models.weak import WeakSemiMarkov
 
-MODELS: dict[str, type[Model]] = {
-    model.name: model
-    for model in (
-        Chain,
-        Chains,
-        MaximumEntropyMarkov,
-        Edge,
-        State,
-        Hypergraph,
-        SemiMarkov,
-        WeakSemiMarkov,
-        DependencyGuided,
-        SingleArc,
-        Spans,
-        NestedGuided,
-        Multilabel,
-    )
-}
-"""The models by the name that ``Recognizer(model=…)`` takes."""
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+MODELS = CLASSES
+"""Every model by the name that ``Recognizer(model=…)`` takes, also yours from where they are defined."""
 
 __all__ = [
     "MODELS",
+    "Cascade",
     "Chain",
     "Chains",
     "Component",
     "DependencyGuided",
     "Edge",
     "Hypergraph",
-    "MaximumEntropyMarkov",
+    "Innermost",
+    "Joined",
+    "Layered",
+    "Memm",
     "Model",
     "Multilabel",
     "NestedGuided",
+    "Outermost",
     "SemiMarkov",
     "Shapes",
     "SingleArc",
     "Spans",
-    "Standalone",
     "State",
+    "Tagger",
+    "Task",
+    "Trained",
     "WeakSemiMarkov",
+    "named",
 ]

@@ -1,129 +1,121 @@
-"""What every model is: sites where features fire, columns, a structure over them, and a scheme that reads it."""
+"""What every model is: settings, what it can hold, and how it is trained.
+
+A ``Model`` is a frozen dataclass of settings. ``fit`` gives a ``Trained`` model (``models.trained``), which finds
+mentions and says what it believes.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from spanloom._native import Graph, Lattices, SparseRows, Structure
+from spanloom.base.arrays import Arrays
+from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_choice
+from spanloom.base.settings import Settings
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
+from spanloom.decisions.penalty import Wanted
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import Iteration, Settings
+from spanloom.learning import TRAINERS, Auto, Iteration, Listener, Trainer
 from spanloom.schemes import flatten
-from spanloom.schemes.maps import Tied
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Floats32 = npt.NDArray[np.float32]
-Cells = npt.NDArray[np.int32]
-"""Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
+    from spanloom.models.trained import Trained
+
+Mentions = list[list[Mention]]
+"""The mentions of each sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shapes:
-    """What models need to know of sentences besides features: their numbers of tokens and, for segments, lattices."""
-
-    lengths: list[int]
-    lattices: Lattices | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class WeightColumn:
-    """The weights of one output symbol, and what each is the weight of."""
-
-    name: str
-    weights: Floats32
-    feature: Callable[[int], str]
-
-
-class Component(ABC):
-    """One trained structure. A model has one or several, which share features but no weights.
+@dataclass(frozen=True)
+class Task:
+    """What to learn from, and how.
 
     Attributes
     ----------
-    columns
-        The output symbols at a site.
-    types
-        The labels of the mentions that it finds.
+    sentences
+        With their mentions.
+    gold
+        Of each sentence the mentions to learn: those that the model can hold; see ``models.fitting``.
+    sizes
+        How many sentences each document has; blocks of cross-fitting never cut one.
+    features
+        What the model sees.
+    trainer
+        How it learns.
+    penalty
+        The mention penalty, or how to choose it on ``dev``.
+    keep
+        Which mentions stay where the model cannot hold all; ``"raise"`` for an error.
+    dev
+        Development sentences, with everything that the features read.
+    seed, threads, listener
+        As in ``Recognizer``.
     """
 
-    columns: Sequence[str]
-    types: frozenset[str]
+    sentences: Sequence[Sentence]
+    sizes: Sequence[int]
+    features: FeatureSet
+    trainer: Trainer
+    gold: Mentions = field(default_factory=list)
+    penalty: Wanted = 0.0
+    keep: str = "raise"
+    dev: Sequence[Sentence] | None = None
+    seed: int = 1
+    threads: int | None = None
+    listener: Listener | None = None
+
+    @property
+    def lengths(self) -> list[int]:
+        """The numbers of tokens."""
+        return [len(sentence) for sentence in self.sentences]
+
+
+@dataclass(frozen=True)
+class Model(Settings):
+    """Settings of a model.
+
+    A subclass that sets ``name`` can be chosen by it.
+    """
+
+    sites: ClassVar[Literal["tokens", "gaps", "segments"]] = "tokens"
+    flat: ClassVar[bool] = False
+    """Whether the mentions that it finds never overlap, so that reductions can be built on it."""
+    trainers: ClassVar[tuple[str, ...]] = ("lbfgs", "adagrad", "perceptron")
+    """How it can learn; the first is the default."""
+    choice: ClassVar[str | None] = None
+    """What it keeps, whatever ``keep`` says, of mentions that it cannot hold together; None: as ``keep`` says."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in vars(cls) and not cls.__name__.startswith("_"):
+            CLASSES[cls.name] = cls
+
+    @property
+    def makes(self) -> str | None:
+        """The column that it makes; None if it finds mentions."""
+        return None
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The columns that it reads, besides those of the features."""
+        return ()
+
+    @property
+    def penalised(self) -> bool:
+        """Whether it takes a mention penalty."""
+        return True
+
+    # What it holds
 
     @property
     @abstractmethod
-    def structure(self) -> Structure:
-        """How the cells of a sentence go together; for segments, without the sentences."""
-
-    def structure_for(self, shapes: Shapes) -> Structure:
-        """Return the structure for sentences of these shapes, which are told apart by their numbers."""
-        return self.structure
-
-    @abstractmethod
-    def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
-        """Return the cells, site and global ones, of the structure that stands for the mentions of ``n`` tokens."""
-
-    def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
-        """Encode sentence after sentence."""
-        return [self.encode(mentions, n) for mentions, n in zip(gold, shapes.lengths, strict=True)]
-
-    @abstractmethod
-    def decode(self, cells: Cells, n: int) -> list[Mention]:
-        """Return the mentions that a structure stands for, given its site cells in ascending order."""
-
-    def tying(self) -> tuple[Tied | None, Tied | None]:
-        """Return how parameters add up to the scores of columns and of global cells; None: a parameter for each."""
-        return None, None
-
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
-        """Decode many sentences at once; the site cells of sentence ``s`` are ``cells[ptr[s]:ptr[s + 1]]``."""
-        bounds = ptr.tolist()
-        return [self.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(shapes.lengths)]
-
-    def starts(self) -> Sequence[str | None]:
-        """For each column, the label of the mention that starts where it is used, or None; mention penalties need it.
-
-        A structure uses exactly one such column for every place where mentions of a label start.
-        """
-        return [None] * len(self.columns)
-
-    def global_names(self) -> Sequence[str]:
-        """Name the global cells, in order, for explanations."""
-        return ()
-
-
-class Model(ABC):
-    """The shape of a recogniser: which components it has, where they look, and what it can hold.
-
-    ``learn`` sees the training mentions and makes the components; ``header`` and ``from_header`` take them through a
-    file.
-    """
-
-    name: ClassVar[str]
-    sites: ClassVar[Literal["tokens", "gaps", "segments"]] = "tokens"
-    holds: str
-    """What mention sets the model can hold, in words, for messages."""
-    flat: ClassVar[bool] = False
-    """Whether the mentions that it finds never overlap, so that reductions can be built on it."""
-    algorithms: ClassVar[tuple[str, ...]] = ("lbfgs", "adagrad", "perceptron")
-    """How it can learn; the first is the default."""
-    iterations: ClassVar[int] = 500
-    """At most so many, unless told otherwise."""
-    choice: ClassVar[str | None] = None
-    """What it keeps, whatever ``overlap`` says, of mentions that it cannot hold together; None: as ``overlap`` says."""
-
-    components: Sequence[Component]
-
-    @abstractmethod
-    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        """Make the components from the (mentions, number of tokens) pairs of the training data."""
+    def holds(self) -> str:
+        """What mention sets the model can hold, in words, for messages."""
 
     @abstractmethod
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
@@ -137,133 +129,76 @@ class Model(ABC):
         """Return the mentions that the model cannot find in this sentence whatever stands beside them, and why."""
         return []
 
-    def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
-        """Return what the components need to know of sentences; ``layout`` is that of the ``FeatureExtractor``."""
-        return Shapes([len(s) for s in sentences])
-
     def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
         """Return those of the mentions that the model can be trained on, but would read as something else."""
         return []
 
+    def narrow(self, gold: Mentions, lengths: Sequence[int]) -> tuple[Mentions, list[tuple[int, Mention]]]:
+        """Leave out what the whole corpus shows to be too much; return what stays and (sentence, mention) that go."""
+        return gold, []
+
+    def before(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        """Return sentences whose mentions are what is to be learned: as they are, but for taggers."""
+        return list(sentences)
+
+    def after(self, sentence: Sentence, found: list[Mention]) -> Sentence:
+        """Return a sentence with what was found in it."""
+        return sentence.with_mentions(found)
+
+    # Learning
+
+    def resolve(self, gold: Mentions, lengths: Sequence[int]) -> Self:
+        """Return the model with what its settings leave to the training data."""
+        return self
+
     @abstractmethod
-    def header(self) -> dict[str, Any]:
-        """Return what ``from_header`` needs, as JSON."""
+    def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
+        """Train on ``task.gold`` and return a record of every iteration, too.
+
+        ``Interrupted`` if that was stopped and there is something to use.
+        """
+
+    def trainer(self, given: Trainer | str) -> Trainer:
+        """Return the trainer that is meant, the model's own for ``auto``; ``ParameterError`` if it does not take it."""
+        wanted = TRAINERS[given]() if isinstance(given, str) else given
+        if wanted.name == Auto.name:
+            return TRAINERS[self.trainers[0]](wanted.max_iter, wanted.patience)
+        if wanted.name not in self.trainers:
+            raise ParameterError(
+                f"the model {self.name!r} learns by the trainer {', '.join(self.trainers)}, not by {wanted.name!r}"
+            )
+        return wanted
+
+    # Keeping
 
     @classmethod
     @abstractmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
-        """Make the model with its components from what ``header`` returned; ``ModelFileError`` if it makes no sense."""
+    def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
+        """Undo ``Trained.header`` and ``Trained.arrays``; ``ModelFileError``, ``ValueError`` or ``KeyError`` if that
+        cannot be."""
 
     def facts(self) -> dict[str, Any]:
         """Return what was chosen from the data, for people to see."""
         return {}
 
-    def unite(self, found: Sequence[Sequence[Mention]]) -> list[Mention]:
-        """Put together what the components found in one sentence, in reading order."""
-        return sorted((m for mentions in found for m in mentions), key=reading_order)
+
+CLASSES: dict[str, type[Model]] = {}
+"""Every model that is defined, by name: ours, and yours from where they are defined."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What a model learns from by itself, and how.
+def named(given: Model | str, *, flat: bool = False) -> Model:
+    """Return a model by its name, with its default settings; a model stays what it is.
 
-    ``gold`` has the mentions of each sentence that the model can hold.
+    Examples
+    --------
+    >>> named("edge")
+    Edge()
     """
-
-    sentences: Sequence[Sentence]
-    gold: Sequence[Sequence[Mention]]
-    features: FeatureSet
-    settings: Settings
-    algorithm: str
-    seed: int
-
-
-class Standalone(Model):
-    """A model that learns and searches by itself instead of through components.
-
-    For models whose learning is no likelihood over one structure. They get sentences and a feature set, and keep what
-    they have learned; everything else (watching development data, patience, files, tagging in batches) is as for all.
-    """
-
-    components: Sequence[Component] = ()
-
-    types: frozenset[str]
-    """The labels of the mentions that it finds."""
-    extractor: FeatureExtractor
-    """The features of tokens that it goes by, once it has learned."""
-    _seen: FeatureExtractor
-    """All features of the training tokens."""
-
-    @abstractmethod
-    def train(self, lesson: Lesson) -> Iterator[tuple[Iteration, Callable[[], Any]]]:
-        """Yield each iteration's record and a function that returns what is learned by then, for ``install``."""
-
-    @abstractmethod
-    def install(self, learned: Any) -> None:
-        """Find mentions by this from now on."""
-
-    def see(self, lesson: Lesson) -> SparseRows:
-        """Return the features of the training tokens; for ``train``."""
-        self._seen = FeatureExtractor(lesson.features)
-        return self._seen.fit(lesson.sentences, lesson.settings.threads)
-
-    def keep_used(self, weights: Floats32) -> Floats32:
-        """Go by those features from now on that have a weight, and return their rows of ``weights``; for ``install``.
-
-        Parameters
-        ----------
-        weights
-            ``[feature, column]``: what was learned of the features that ``see`` found.
-        """
-        used = weights.any(axis=1)
-        self.extractor = self._seen.keep(np.flatnonzero(used))
-        return np.ascontiguousarray(weights[used])
-
-    def take_over(self, extractor: FeatureExtractor, weights: Floats32) -> None:
-        """Go by these features, for which ``weights`` must have a row each; for ``restore``."""
-        if weights.ndim != 2 or len(weights) != extractor.size:
-            raise ValueError(f"there are weights {weights.shape} for {extractor.size} features")
-        self.extractor = extractor
-
-    @abstractmethod
-    def weight_columns(self) -> Iterator[WeightColumn]:
-        """Yield everything that was learned, column by column, to be looked at."""
-
-    def finish(self, dev: Sequence[Sentence] | None, threads: int) -> None:
-        """Do what is left after training, such as choices on development data if there are any: nothing here."""
-
-    @abstractmethod
-    def find(self, sentences: Sequence[Sentence], threads: int) -> list[list[Mention]]:
-        """Return the mentions of each sentence; ``threads=0`` for all cores."""
-
-    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]] | None:
-        """Return the ``k`` most probable mention sets; None for models without a distribution over sets."""
-        return None
-
-    @abstractmethod
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what was learned, for a file."""
-
-    @abstractmethod
-    def restore(self, extractor: FeatureExtractor, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Undo ``arrays``, on a model from ``from_header``; ``ModelFileError`` or ``ValueError`` if they do not fit."""
-
-
-def reading_order(mention: Mention) -> tuple[int, int, str]:
-    """By start, the longest first."""
-    return mention.start, -mention.end, mention.label
-
-
-def best_sets(
-    graph: Graph, scores: npt.NDArray[np.float64], k: int, read: Callable[[Cells], list[Mention]]
-) -> list[tuple[float, list[Mention]]]:
-    """Return the mention sets of the ``k`` best structures with their probabilities, best first.
-
-    ``read`` gets the cells of a structure in ascending order. Structures that read as the same set are added up.
-    """
-    log_z = graph.log_partition(scores)
-    sets: dict[tuple[Mention, ...], float] = {}
-    for score, edges in graph.k_best(scores, k):
-        key = tuple(sorted(read(np.sort(graph.cells_of(edges))), key=reading_order))
-        sets[key] = sets.get(key, 0.0) + float(np.exp(score - log_z))
-    return sorted(((prob, list(key)) for key, prob in sets.items()), key=lambda pair: -pair[0])
+    if isinstance(given, str):
+        check_choice("base" if flat else "model", given, [n for n, one in CLASSES.items() if one.flat or not flat])
+        return CLASSES[given]()
+    if not isinstance(given, Model):
+        raise ParameterError(f"a model is a name or a Model, got {given!r}; names are {', '.join(CLASSES)}")
+    if flat and not given.flat:
+        raise ParameterError(f"the base must be a model whose mentions never overlap, not {given.name!r}")
+    return given

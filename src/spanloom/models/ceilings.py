@@ -9,9 +9,12 @@ import numpy as np
 from spanloom.base.errors import SpanloomError
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.models import MODELS, Model
-from spanloom.reductions import REDUCTIONS
-from spanloom.training import hold
+from spanloom.models.base import CLASSES as MODELS
+from spanloom.models.base import Model
+from spanloom.models.component import Component
+from spanloom.models.holding import hold
+from spanloom.models.structured import StructuredModel
+from spanloom.models.tagger import Tagger
 
 
 class Ceilings:
@@ -35,7 +38,7 @@ def ceilings(sentences: Iterable[Sentence]) -> dict[str, float]:
     """Return for every model, with its default settings, the highest recall that it can have on these sentences.
 
     Where a model cannot hold a sentence's mentions together, it gets the longest ones, as in training with
-    ``overlap="longest"``. What it cannot tell apart counts as lost, too: the mentions that come back are counted, not
+    ``keep="longest"``. What it cannot tell apart counts as lost, too: the mentions that come back are counted, not
     those that went in. Models that need what the sentences do not have, such as trees, are left out.
 
     Examples
@@ -46,7 +49,9 @@ def ceilings(sentences: Iterable[Sentence]) -> dict[str, float]:
     """
     given = [sentence for sentence in sentences if sentence.mentions]
     shares: dict[str, float] = {}
-    for name, make in (MODELS | REDUCTIONS).items():
+    for name, make in MODELS.items():
+        if name == Tagger.name:
+            continue
         try:
             shares[name] = ceiling(make(), given)
         except SpanloomError:
@@ -58,27 +63,25 @@ def ceiling(model: Model, sentences: Sequence[Sentence]) -> float:
     """Return the share of the mentions that survive encode and decode in one model."""
     gold = [set(sentence.mentions) for sentence in sentences]
     held = hold(model, sentences, "longest").mentions
-    model.learn([(mentions, len(sentence)) for mentions, sentence in zip(held, sentences, strict=True)])
-    survived = 0
-    for own, kept, sentence in zip(gold, held, sentences, strict=True):
-        # A segment stands for one mention and no other, and models without components hold what they took; where sites
-        # are words or gaps, what comes back may differ.
-        exact = model.sites == "segments" or not model.components
-        found = kept if exact else _there_and_back(model, kept, len(sentence))
-        survived += len(own & set(found))
+    lengths = [len(sentence) for sentence in sentences]
+    # A segment stands for one mention and no other, and models without components hold what they took; where sites are
+    # words or gaps, what comes back may differ.
+    back = held
+    if isinstance(model, StructuredModel) and model.sites != "segments":
+        components = model.resolve(held, lengths).components(held, lengths)
+        sites = 0 if model.sites == "tokens" else 1
+        back = [_there_and_back(components, some, n, n + sites) for some, n in zip(held, lengths, strict=True)]
+    survived = sum(len(own & set(found)) for own, found in zip(gold, back, strict=True))
     total = sum(map(len, gold))
     return survived / total if total else 1.0
 
 
-def _there_and_back(model: Model, mentions: Sequence[Mention], n: int) -> list[Mention]:
-    sites = n if model.sites == "tokens" else n + 1
-    found: list[list[Mention]] = []
-    for component in model.components:
+def _there_and_back(components: Sequence[Component], mentions: Sequence[Mention], n: int, sites: int) -> list[Mention]:
+    found: list[Mention] = []
+    for component in components:
         own = [m for m in mentions if m.label in component.types]
-        if not own:  # of nothing comes nothing; most sentences have few of many types
-            found.append([])
-            continue
-        cells = component.encode(own, n)
-        # Global cells come after the site cells; only those are read.
-        found.append(component.decode(np.sort(cells[cells < sites * len(component.columns)]), n))
-    return model.unite(found)
+        if own:  # most sentences have few of many types
+            cells = component.encode(own, n)
+            # Global cells come after the site cells; only those are read.
+            found += component.decode(np.sort(cells[cells < sites * len(component.columns)]), n)
+    return found

@@ -17,29 +17,35 @@ one of the main representation, with its size and speed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from spanloom._native import ChainStructure
+from spanloom._native import Trellis as NativeTrellis
+from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Model, Shapes
-from spanloom.schemes import Representations, Segments, first_misfit
-from spanloom.schemes.biohd import BIOHD, Biohd, lost
-from spanloom.schemes.flat import ORDERS
-from spanloom.schemes.maps import Tied
+from spanloom.inference import Distribution, Enumeration, Trellis, segment_reading
+from spanloom.inference.batch import chain_batch
+from spanloom.models.base import Mentions
+from spanloom.models.component import Component, Shapes
+from spanloom.models.structured import StructuredModel
+from spanloom.schemes import Representations
+from spanloom.schemes.biohd import Biohd
+from spanloom.schemes.labelling import Labelling, Labels, labelling
 
 
 class ChainComponent(Component):
     """A trellis over the labels of one representation, whose weights may be sums over further ones."""
 
-    def __init__(self, segments: Segments | Biohd, constrained: bool, others: Sequence[str] = ()) -> None:
+    def __init__(self, segments: Labels, constrained: bool, representations: Representations | None = None) -> None:
         self.segments = segments
-        self.representations = None if isinstance(segments, Biohd) else Representations(segments.scheme, tuple(others))
+        self.representations = representations
         self.columns = segments.labels
         self.types = segments.types
+        self._reading = None if isinstance(segments, Biohd) else segment_reading(segments, unique=constrained)
         n = len(self.columns)
         legal = np.ones((n, n), np.uint8)
         start, end = np.ones(n, np.uint8), np.ones(n, np.uint8)
@@ -67,8 +73,27 @@ class ChainComponent(Component):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.segments.decode(cells % len(self.columns))
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+    def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         return self.segments.decode_all(cells % len(self.columns), ptr)
+
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:
+        if self._reading is not None:
+            return Trellis.of(self.structure, scores, global_scores, self._reading)
+        native = NativeTrellis(self.structure, scores, global_scores)
+        return Enumeration.of(native, self.columns, self.segments.decode, self.types)
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        if self._reading is None:
+            return super().probabilities(scores, ptr, global_scores, shapes, mentions, threads)
+        return chain_batch(self.structure, self._reading, scores, ptr, global_scores, mentions, threads)
 
     def starts(self) -> list[str | None]:
         return self.segments.starts()
@@ -77,78 +102,61 @@ class ChainComponent(Component):
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 
 
-def merged(mentions: Sequence[Mention]) -> list[Mention]:
-    """Return mentions that follow one of their own label at once: without marks of borders they are read as one.
-
-    Examples
-    --------
-    >>> [m.parts for m in merged([Mention("a", ((0, 1),)), Mention("a", ((1, 3),)), Mention("b", ((3, 4),))])]
-    [((0, 1),), ((1, 3),)]
-    """
-    starts = {(m.label, m.start) for m in mentions}
-    ends = {(m.label, m.end) for m in mentions}
-    return [m for m in mentions if (m.label, m.end) in starts or (m.label, m.start) in ends]
-
-
-class Chain(Model):
+@dataclass(frozen=True)
+class Chain(StructuredModel):
     """One chain over the labels of all types.
 
     Parameters
     ----------
     scheme
-        The segment representation, see ``spanloom.corpus.tags``; or several, see ``schemes.Representations``; or
-        ``BIOHD``, which holds some broken mentions too, see ``schemes.biohd``.
+        The segment representation: IO, IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BI, IE, BIES, BIS, BB2IES or BB2B3IES;
+        several at once: ``"BIES+"`` for all that it maps to, or a list, the finest first: ``["BIES", "IO"]``; or
+        ``BIOHD``, which holds some discontinuous mentions too, see ``schemes.biohd``.
     constrained
         Whether only legal label sequences get probability, in training and decoding. ``False`` is what CRFsuite does.
     """
 
+    scheme: str | Sequence[str] = "IOBES"
+    constrained: bool = True
+
     name = "chain"
-    sites = "tokens"
-    holds = "contiguous mentions that do not overlap"
     flat = True
 
-    def __init__(self, scheme: str | Sequence[str] = "IOBES", constrained: bool = True) -> None:
-        self.representations = None if scheme == BIOHD else Representations.parse(scheme)
-        if self.representations is None:
-            self.holds = "mentions that do not overlap, and broken ones that BIOHD can tell apart"
-        self.scheme = BIOHD if self.representations is None else self.representations.main
-        self.constrained = constrained
+    def check(self) -> None:
+        labelling(self.scheme)
 
-    def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
-        return merged(mentions) if self.scheme == "IO" else []
+    @property
+    def labelling(self) -> Labelling:
+        """How mentions become labels."""
+        return labelling(self.scheme)
 
-    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        if self.representations is None:
-            self.components = [ChainComponent(Biohd.learn(sentences), self.constrained)]
-        else:
-            segments = Segments.learn(self.scheme, sentences)
-            self.components = [ChainComponent(segments, self.constrained, self.representations.others)]
+    @property
+    def holds(self) -> str:
+        return self.labelling.holds
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
-        if self.representations is not None:
-            return first_misfit(mentions)
-        gone = lost(mentions)
-        return (mentions.index(gone[0]), f"does not come back from its {BIOHD} labels") if gone else None
+        return self.labelling.misfit(mentions)
 
     def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
-        if self.representations is not None:
-            return super().reduce(mentions, keep)
-        kept: list[Mention] = []
-        for mention in sorted(mentions, key=ORDERS[keep]):
-            if not lost(sorted([*kept, mention])):
-                kept.append(mention)
-        return sorted(kept), sorted(set(mentions) - set(kept))
+        return self.labelling.reduce(mentions, keep)
 
-    def header(self) -> dict[str, Any]:
-        return {"scheme": self.scheme, "constrained": self.constrained, "labels": list(self.components[0].columns)}
+    def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
+        return self.labelling.misread(mentions)
+
+    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
+        own = self.labelling
+        labels = own.learn(list(zip(gold, lengths, strict=True)))
+        return [ChainComponent(labels, self.constrained, own.representations)]
+
+    def header(self, components: Sequence[Component]) -> dict[str, Any]:
+        name = self.labelling.name
+        return {"scheme": name, "constrained": self.constrained, "labels": list(components[0].columns)}
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Chain:
+    def from_header(cls, header: Mapping[str, Any]) -> tuple[Chain, list[Component]]:
         try:
             model = cls(header["scheme"], bool(header["constrained"]))
-            labels = [str(label) for label in header["labels"]]
-            segments = Biohd(labels) if model.scheme == BIOHD else Segments(model.scheme, labels)
-            model.components = [ChainComponent(segments, model.constrained)]
+            labels = model.labelling.of([str(label) for label in header["labels"]])
+            return model, [ChainComponent(labels, model.constrained)]
         except (KeyError, TypeError, ParameterError) as error:
             raise ModelFileError(f"the labels of the chain are damaged: {error}") from None
-        return model

@@ -8,37 +8,50 @@ The LCRF (multiple) of Muis & Lu (2017). Each chain is that of ``models.chain`` 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import SCHEMES
-from spanloom.models.chain import ChainComponent, merged
+from spanloom.models.chain import ChainComponent
+from spanloom.models.component import Component
 from spanloom.models.per_type import PerType
 from spanloom.schemes import Representations, Segments, first_misfit, flatten
+from spanloom.schemes.labelling import merged
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
+@dataclass(frozen=True)
 class Chains(PerType):
     """Chains by type.
 
     Parameters
     ----------
     scheme, constrained
-        As in ``Chain``.
+        As in ``Chain``, but without ``BIOHD``.
     """
 
+    scheme: str | Sequence[str] = "IOBES"
+    constrained: bool = True
+
     name = "chains"
-    sites = "tokens"
     holds = "contiguous mentions; those of one type do not overlap"
 
-    def __init__(self, scheme: str | Sequence[str] = "IOBES", constrained: bool = True) -> None:
-        self.representations = Representations.parse(scheme)
-        self.scheme = self.representations.main
-        self.constrained = constrained
+    def check(self) -> None:
+        Representations.parse(self.scheme)
+
+    @property
+    def representations(self) -> Representations:
+        """The main representation and further ones."""
+        return Representations.parse(self.scheme)
 
     def component(self, type_: str) -> ChainComponent:
-        labels = [f"{prefix}-{type_}" for prefix in SCHEMES[self.scheme].prefixes]
-        return ChainComponent(Segments(self.scheme, labels), self.constrained, self.representations.others)
+        own = self.representations
+        labels = [f"{prefix}-{type_}" for prefix in SCHEMES[own.main].prefixes]
+        return ChainComponent(Segments(own.main, labels), self.constrained, own)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         for label in dict.fromkeys(m.label for m in mentions):
@@ -58,19 +71,15 @@ class Chains(PerType):
         return sorted(kept), sorted(lost)
 
     def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
-        return merged(mentions) if self.scheme == "IO" else []
+        return merged(mentions) if self.representations.main == "IO" else []
 
-    def header(self) -> dict[str, Any]:
-        return {**super().header(), "scheme": self.scheme, "constrained": self.constrained}
+    def header(self, components: Sequence[Component]) -> dict[str, Any]:
+        own = {"scheme": self.representations.main, "constrained": self.constrained}
+        return {**super().header(components), **own}
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Chains:
-        types = header.get("types")
-        if not isinstance(types, list) or not types or not all(isinstance(t, str) for t in types):
-            raise ModelFileError(f"the types of the model are damaged: {types!r:.80}")
+    def _of(cls, header: Mapping[str, Any]) -> Self:
         try:
-            model = cls(header["scheme"], bool(header["constrained"]))
+            return cls(header["scheme"], bool(header["constrained"]))
         except (KeyError, TypeError, ParameterError) as error:
             raise ModelFileError(f"the scheme of the chains is damaged: {error}") from None
-        model.components = [model.component(t) for t in types]
-        return model

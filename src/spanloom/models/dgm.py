@@ -6,12 +6,14 @@ one word or one arc. On average over all trees there are fewer than e·n of them
 features of segments at a cost that grows with n as that of a chain does. Holds contiguous mentions that do not overlap
 and are valid spans.
 
-Trees are read from the column ``head``; see ``spanloom.annotators.parsers`` for text without trees.
+Trees are read from the column ``head``; see ``spanloom.annotators`` for text without trees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,10 +25,12 @@ from spanloom.models.segments import Layout, SegmentModel
 from spanloom.models.semimarkov import SemiMarkov
 
 
+@dataclass(frozen=True)
 class Guided(SegmentModel):
     """The candidates of any model of segments, restricted by the sentence's tree; ``single``: to single arcs."""
 
-    single = False
+    single: ClassVar[bool] = False
+    requires = ("head",)
 
     def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
         found = super().unreachable(mentions, sentence, number)
@@ -49,6 +53,7 @@ class Guided(SegmentModel):
         return Lattices.guided(lengths, flat, self.longest or 1, self.single, layout)
 
 
+@dataclass(frozen=True)
 class DependencyGuided(Guided, SemiMarkov):
     """Segmentations into valid spans of up to a number of tokens."""
 
@@ -56,6 +61,7 @@ class DependencyGuided(Guided, SemiMarkov):
     holds = "contiguous mentions that do not overlap and are valid spans of the dependency tree"
 
 
+@dataclass(frozen=True)
 class SingleArc(DependencyGuided):
     """Segmentations into single words and the spans of single arcs, up to a number of tokens."""
 

@@ -10,6 +10,8 @@ per separator sequence, so that Z is exact. Training and decoding cost O(n T).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from spanloom._native import EdgeStructure
 from spanloom.models.per_type import PerType
 from spanloom.models.separators import SeparatorComponent
@@ -27,6 +29,7 @@ class EdgeComponent(SeparatorComponent):
         return self._structure
 
 
+@dataclass(frozen=True)
 class Edge(PerType):
     """One multigraph per type."""
 

@@ -10,13 +10,15 @@ so that it is larger than the sum over mention sets: probabilities from it are n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from spanloom._native import HypergraphStructure
+from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Shapes
+from spanloom.inference import Trellis, unfolded_trellis
+from spanloom.models.component import Component, Shapes
 from spanloom.models.per_type import PerType
 from spanloom.schemes.hypergraph import BEGIN, EDGES, decode_hypergraph, encode_hypergraph
 from spanloom.schemes.separators import encode_separators, read_separators
@@ -43,7 +45,7 @@ class HypergraphComponent(Component):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.decode_all(cells, np.array([0, len(cells)], np.int64), Shapes([n]))[0]
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+    def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         lengths = shapes.lengths
         # The gaps of all sentences one after the other: sentence s begins at gap first[s].
         first = np.concatenate([[0], np.cumsum(np.asarray(lengths, np.int64) + 1)])
@@ -55,10 +57,15 @@ class HypergraphComponent(Component):
             found[number].append(Mention(self.type, ((start, end),)))
         return found
 
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
+        """Return the distribution over mention sets, without the spurious structures; see ``inference.unfolded``."""
+        return unfolded_trellis(scores, self.type)
+
     def starts(self) -> list[str | None]:
         return [self.type if edge == BEGIN else None for edge in range(len(EDGES))]
 
 
+@dataclass(frozen=True)
 class Hypergraph(PerType):
     """One hypergraph per type."""
 

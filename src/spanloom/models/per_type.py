@@ -5,36 +5,39 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spanloom.base.errors import ModelFileError
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Component, Model
+from spanloom.models.base import Mentions
+from spanloom.models.component import Component
+from spanloom.models.structured import StructuredModel
+from spanloom.schemes.flat import apart, first_discontinuous
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class PerType(Model):
+@dataclass(frozen=True)
+class PerType(StructuredModel):
     """Components by type, the most frequent type first. Holds contiguous mentions; what of each other, types decide."""
 
     @abstractmethod
     def component(self, type_: str) -> Component:
         """Make the component of one type."""
 
-    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        counts = Counter(m.label for mentions, _ in sentences for m in mentions)
-        self.components = [self.component(t) for t in sorted(counts, key=lambda t: (-counts[t], t))]
+    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
+        counts = Counter(m.label for mentions in gold for m in mentions)
+        return [self.component(t) for t in sorted(counts, key=lambda t: (-counts[t], t))]
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
-        broken = (i for i, m in enumerate(mentions) if m.discontinuous)
-        return next(((i, f"has {len(mentions[i].parts)} parts") for i in broken), None)
+        return first_discontinuous(mentions)
 
     def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
-        whole = [m for m in mentions if not m.discontinuous]
-        return whole, [m for m in mentions if m.discontinuous]
+        return apart(mentions)
 
     def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
         n = max((m.end for m in mentions), default=0)
@@ -48,14 +51,18 @@ class PerType(Model):
                 lost.extend(set(own) - set(component.decode(np.sort(cells[cells < size]), n)))
         return sorted(lost)
 
-    def header(self) -> dict[str, Any]:
-        return {"types": [next(iter(c.types)) for c in self.components]}
+    def header(self, components: Sequence[Component]) -> dict[str, Any]:
+        return {"types": [next(iter(c.types)) for c in components]}
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
+    def from_header(cls, header: Mapping[str, Any]) -> tuple[Self, list[Component]]:
         types = header.get("types")
         if not isinstance(types, list) or not types or not all(isinstance(t, str) for t in types):
             raise ModelFileError(f"the types of the model are damaged: {types!r:.80}")
-        model = cls()
-        model.components = [model.component(t) for t in types]
-        return model
+        model = cls._of(header)
+        return model, [model.component(t) for t in types]
+
+    @classmethod
+    def _of(cls, header: Mapping[str, Any]) -> Self:
+        """Make the model from the rest of the header."""
+        return cls()

@@ -7,18 +7,23 @@ which segments are candidates (``lattices``), its component which of them go tog
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from spanloom._native import Lattices, SegmentStructure, SpanStructure
+from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.base.errors import ModelFileError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Model, Shapes
+from spanloom.inference.batch import segment_batch
+from spanloom.models.base import Mentions
+from spanloom.models.component import Component, Shapes
+from spanloom.models.structured import StructuredModel
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -61,7 +66,7 @@ class LatticeComponent(Component):
         shapes = Shapes([n], all_segments([n], max(n, 1), (1, 1, False)))
         return self.decode_all(cells, np.array([0, len(cells)], np.int64), shapes)[0]
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+    def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         lattices, bounds, width = lattices_of(shapes), ptr.tolist(), len(self.columns)
         found = []
         for number in range(len(shapes.lengths)):
@@ -75,6 +80,19 @@ class LatticeComponent(Component):
             )
         return found
 
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        structure = self.structure_for(shapes)
+        columns = {name: y for name, y in self._index.items() if y >= len(self.outside)}
+        return segment_batch(structure, columns, scores, ptr, global_scores, mentions, threads)
+
     def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
         ordered = sorted(mentions, key=lambda m: m.start)
         bounds = np.array([(m.start, m.end, self._index[m.label]) for m in ordered], np.int32).reshape(-1, 3)
@@ -83,7 +101,8 @@ class LatticeComponent(Component):
         return encode(number, starts, ends, columns, len(self.columns))
 
 
-class SegmentModel(Model):
+@dataclass(frozen=True)
+class SegmentModel(StructuredModel):
     """A model whose candidates are segments of up to a number of tokens.
 
     Parameters
@@ -92,12 +111,13 @@ class SegmentModel(Model):
         L, the number of tokens that a mention may have. None: as many as the longest training mention.
     """
 
+    longest: int | None = None
+
     sites = "segments"
 
-    def __init__(self, longest: int | None = None) -> None:
-        if longest is not None:
-            check_count("longest", longest)
-        self.longest = longest
+    def check(self) -> None:
+        if self.longest is not None:
+            check_count("longest", self.longest)
 
     @abstractmethod
     def component(self, types: Sequence[str]) -> LatticeComponent:
@@ -110,16 +130,14 @@ class SegmentModel(Model):
     def shapes(self, sentences: Sequence[Sentence], layout: Layout) -> Shapes:
         return Shapes([len(s) for s in sentences], self.lattices(sentences, layout))
 
-    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        counts: dict[str, int] = {}
-        longest = 1
-        for mentions, _ in sentences:
-            for mention in mentions:
-                counts[mention.label] = counts.get(mention.label, 0) + 1
-                longest = max(longest, len(mention))
-        if self.longest is None:
-            self.longest = longest
-        self.components = [self.component(sorted(counts, key=lambda label: (-counts[label], label)))]
+    def resolve(self, gold: Mentions, lengths: Sequence[int]) -> Self:
+        if self.longest is not None:
+            return self
+        return replace(self, longest=max((len(m) for mentions in gold for m in mentions), default=1))
+
+    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
+        counts = Counter(m.label for mentions in gold for m in mentions)
+        return [self.component(sorted(counts, key=lambda label: (-counts[label], label)))]
 
     def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
         limit = self.longest
@@ -134,19 +152,18 @@ class SegmentModel(Model):
     def facts(self) -> dict[str, Any]:
         return {"longest": self.longest}
 
-    def header(self) -> dict[str, Any]:
-        (component,) = self.components
+    def header(self, components: Sequence[Component]) -> dict[str, Any]:
+        (component,) = components
         # A column for what is outside comes first, if there is one.
         return {"longest": self.longest, "types": list(component.columns[-len(component.types) :])}
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Self:
+    def from_header(cls, header: Mapping[str, Any]) -> tuple[Self, list[Component]]:
         try:
             model = cls(int(header["longest"]))
-            model.components = [model.component([str(name) for name in header["types"]])]
+            return model, [model.component([str(name) for name in header["types"]])]
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the types of the {cls.name} model are damaged: {error}") from None
-        return model
 
 
 def all_segments(lengths: Sequence[int], longest: int, layout: Layout) -> Lattices:

@@ -13,10 +13,14 @@ training and decoding cost O(n T² + n L T), not O(n L T²); see ``models.weak``
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from spanloom._native import SegmentStructure
+from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
-from spanloom.models.segments import LatticeComponent, SegmentModel
+from spanloom.inference import Segmentation
+from spanloom.models.component import Shapes
+from spanloom.models.segments import LatticeComponent, SegmentModel, lattices_of
 from spanloom.schemes import first_misfit
 
 
@@ -26,10 +30,17 @@ class SegmentComponent(LatticeComponent):
     kind = SegmentStructure
     outside = ("O",)
 
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Segmentation:
+        lattices = lattices_of(shapes)
+        structure = SegmentStructure(len(self.columns), lattices)
+        spans = lattices.spans(number).reshape(-1, 2)
+        return Segmentation(structure, scores, global_scores, self.columns, spans, number)
+
     def global_names(self) -> list[str]:
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 
 
+@dataclass(frozen=True)
 class SemiMarkov(SegmentModel):
     """Segmentations into segments of up to a number of tokens."""
 

@@ -7,9 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from spanloom._native import ChainStructure
+from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Shapes
-from spanloom.schemes.separators import SEPARATORS, START, encode_separators, read_separators
+from spanloom.inference import Trellis, separator_reading
+from spanloom.inference.batch import chain_batch
+from spanloom.models.component import Component, Shapes
+from spanloom.schemes.separators import SEPARATORS, START, encode_separators, inside_left, inside_right, read_separators
 
 
 class SeparatorComponent(Component):
@@ -20,6 +24,8 @@ class SeparatorComponent(Component):
     def __init__(self, type_: str) -> None:
         self.type = type_
         self.types = frozenset({type_})
+        self._reading = separator_reading(type_)
+        self._chain = separator_chain()
 
     def separators(self, mentions: Sequence[Mention], n: int) -> npt.NDArray[np.int32]:
         """Return the separator of each gap."""
@@ -31,11 +37,39 @@ class SeparatorComponent(Component):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.decode_all(cells, np.array([0, n + 1], np.int64), Shapes([n]))[0]
 
-    def decode_all(self, cells: Cells, ptr: npt.NDArray[np.int64], shapes: Shapes) -> list[list[Mention]]:
+    def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         found: list[list[Mention]] = [[] for _ in shapes.lengths]
         for number, start, end in read_separators(cells & 7, ptr[:-1]):
             found[number].append(Mention(self.type, ((start, end),)))
         return found
 
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
+        return Trellis.of(self._chain, scores, self._transitions(global_scores), self._reading)
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        transitions = self._transitions(global_scores)
+        return chain_batch(self._chain, self._reading, scores, ptr, transitions, mentions, threads)
+
+    @staticmethod
+    def _transitions(global_scores: Floats) -> Floats:
+        """EDGE is the chain of STATE without transition scores."""
+        return global_scores if len(global_scores) else np.zeros(len(SEPARATORS) ** 2)
+
     def starts(self) -> list[str | None]:
         return [self.type if separator & START else None for separator in range(8)]
+
+
+def separator_chain() -> ChainStructure:
+    """Return the chain in which neighbouring separators agree on whether the token between them is in a mention."""
+    legal = np.array([[inside_right(a) == inside_left(b) for b in range(8)] for a in range(8)], np.uint8)
+    start = np.array([not inside_left(a) for a in range(8)], np.uint8)
+    end = np.array([not inside_right(a) for a in range(8)], np.uint8)
+    return ChainStructure(8, legal.ravel(), start, end)

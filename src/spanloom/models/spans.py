@@ -11,11 +11,16 @@ only, fewer than e·n on average; ``spans`` asks about all segments up to L. Bot
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from spanloom._native import SpanStructure
+from spanloom._native import SpanStructure, segment_scores
+from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
+from spanloom.inference import Independent
+from spanloom.models.component import Shapes
 from spanloom.models.dgm import Guided
-from spanloom.models.segments import LatticeComponent, SegmentModel
+from spanloom.models.segments import LatticeComponent, SegmentModel, lattices_of
+from spanloom.schemes.flat import apart, first_discontinuous
 
 
 class SpanComponent(LatticeComponent):
@@ -23,7 +28,14 @@ class SpanComponent(LatticeComponent):
 
     kind = SpanStructure
 
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Independent:
+        lattices = lattices_of(shapes)
+        spans = lattices.spans(number).reshape(-1, 2).tolist()
+        candidates = [Mention(name, ((start, end),)) for start, end in spans for name in self.columns]
+        return Independent(candidates, segment_scores(SpanStructure(len(self.columns), lattices), scores, number))
 
+
+@dataclass(frozen=True)
 class Spans(SegmentModel):
     """All segments of up to a number of tokens, each for itself."""
 
@@ -34,13 +46,13 @@ class Spans(SegmentModel):
         return SpanComponent(types)
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
-        broken = (i for i, m in enumerate(mentions) if m.discontinuous)
-        return next(((i, f"has {len(mentions[i].parts)} parts") for i in broken), None)
+        return first_discontinuous(mentions)
 
     def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
-        return [m for m in mentions if not m.discontinuous], [m for m in mentions if m.discontinuous]
+        return apart(mentions)
 
 
+@dataclass(frozen=True)
 class NestedGuided(Guided, Spans):
     """The valid spans of the dependency tree of up to a number of tokens, each for itself."""
 

@@ -9,30 +9,24 @@ exist. Holds what EDGE holds, and knows more about neighbours, at O(8² n T).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from spanloom._native import ChainStructure
+from spanloom.base.arrays import Cells
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells
 from spanloom.models.per_type import PerType
 from spanloom.models.separators import SeparatorComponent
-from spanloom.schemes.separators import SEPARATORS, inside_left, inside_right
+from spanloom.schemes.separators import SEPARATORS
 
 
 class StateComponent(SeparatorComponent):
     """The chain of one type."""
 
-    def __init__(self, type_: str) -> None:
-        super().__init__(type_)
-        legal = np.array([[inside_right(a) == inside_left(b) for b in range(8)] for a in range(8)], np.uint8)
-        start = np.array([not inside_left(a) for a in range(8)], np.uint8)
-        end = np.array([not inside_right(a) for a in range(8)], np.uint8)
-        self._structure = ChainStructure(8, legal.ravel(), start, end)
-
     @property
     def structure(self) -> ChainStructure:
-        return self._structure
+        return self._chain
 
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         gaps = self.separators(mentions, n)
@@ -43,6 +37,7 @@ class StateComponent(SeparatorComponent):
         return [f"{a} → {b}" for a in SEPARATORS for b in SEPARATORS]
 
 
+@dataclass(frozen=True)
 class State(PerType):
     """One chain of separators per type."""
 

@@ -11,15 +11,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from spanloom._native import ChainStructure
-from spanloom.base.errors import CorpusError, EncodingError, ModelFileError
+from spanloom.base.arrays import Cells, Floats, Pointers
+from spanloom.base.errors import EncodingError, ModelFileError
+from spanloom.corpus.columns import missing_column
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Cells, Component, Model
+from spanloom.inference import Trellis, tag_reading
+from spanloom.inference.batch import chain_batch
+from spanloom.models.base import Mentions
+from spanloom.models.component import Component, Shapes
+from spanloom.models.structured import StructuredModel
 
 
 class TagComponent(Component):
@@ -28,6 +35,7 @@ class TagComponent(Component):
     def __init__(self, tags: Iterable[str]) -> None:
         self.columns = tuple(tags)
         self.types = frozenset(self.columns)
+        self._reading = tag_reading(self.columns)
         self._index = {tag: i for i, tag in enumerate(self.columns)}
         n = len(self.columns)
         self._structure = ChainStructure(n, np.ones(n * n, np.uint8), np.ones(n, np.uint8), np.ones(n, np.uint8))
@@ -49,40 +57,70 @@ class TagComponent(Component):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return [Mention(self.columns[y], ((t, t + 1),)) for t, y in enumerate((cells % len(self.columns)).tolist())]
 
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
+        return Trellis.of(self.structure, scores, global_scores, self._reading)
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        return chain_batch(self.structure, self._reading, scores, ptr, global_scores, mentions, threads)
+
     def global_names(self) -> list[str]:
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
 
 
-class Tagger(Model):
-    """One chain over the values of a token column; ``Recognizer(target="pos")`` uses it."""
+@dataclass(frozen=True)
+class Tagger(StructuredModel):
+    """One chain over the values of a token column.
+
+    Parameters
+    ----------
+    column
+        The column whose values are learned, e.g. ``"pos"``.
+    """
+
+    column: str = "pos"
 
     name = "tagger"
-    sites = "tokens"
     holds = "one label for every token"
 
-    def learn(self, sentences: Sequence[tuple[Sequence[Mention], int]]) -> None:
-        counts = Counter(mention.label for mentions, _ in sentences for mention in mentions)
-        self.components = [TagComponent(sorted(counts, key=lambda tag: (-counts[tag], tag)))]
+    @property
+    def makes(self) -> str:
+        return self.column
+
+    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
+        counts = Counter(mention.label for mentions in gold for mention in mentions)
+        return [TagComponent(sorted(counts, key=lambda tag: (-counts[tag], tag)))]
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         return next(((i, "has more than one token") for i, m in enumerate(mentions) if len(m) > 1), None)
 
-    def header(self) -> dict[str, Any]:
-        return {"labels": list(self.components[0].columns)}
+    def before(self, sentences: Sequence[Sentence]) -> list[Sentence]:
+        return [column_as_mentions(sentence, self.column, i) for i, sentence in enumerate(sentences)]
+
+    def after(self, sentence: Sentence, found: list[Mention]) -> Sentence:
+        return sentence.with_columns({self.column: [mention.label for mention in found]})
+
+    def header(self, components: Sequence[Component]) -> dict[str, Any]:
+        return {"column": self.column, "labels": list(components[0].columns)}
 
     @classmethod
-    def from_header(cls, header: Mapping[str, Any]) -> Tagger:
+    def from_header(cls, header: Mapping[str, Any]) -> tuple[Tagger, list[Component]]:
         labels = header.get("labels")
         if not isinstance(labels, list) or not labels or not all(isinstance(tag, str) for tag in labels):
             raise ModelFileError(f"the labels of the tagger are damaged: {labels!r:.80}")
-        model = cls()
-        model.components = [TagComponent(labels)]
-        return model
+        return cls(str(header.get("column", "pos"))), [TagComponent(labels)]
 
 
 def column_as_mentions(sentence: Sentence, name: str, number: int) -> Sentence:
     """Return the sentence with every token a mention of its value in a column, instead of its own mentions."""
     if name not in sentence.columns:
-        has = ", ".join(["word", *sentence.columns])
-        raise CorpusError(f"the column {name!r} is to be learned, which sentence {number} lacks; it has: {has}")
+        remedy = "Add the column to the data, or choose another one."
+        raise missing_column(name, sentence, number, f"the tagger of {name!r} learns", remedy=remedy)
     return sentence.with_mentions([Mention(tag, ((t, t + 1),)) for t, tag in enumerate(sentence.columns[name])])

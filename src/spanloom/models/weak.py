@@ -13,9 +13,12 @@ name for those who compare; what it holds, learns and finds is what ``semimarkov
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from spanloom.models.semimarkov import SemiMarkov
 
 
+@dataclass(frozen=True)
 class WeakSemiMarkov(SemiMarkov):
     """Segmentations whose types and lengths are chosen apart, with segments of up to a number of tokens."""
 

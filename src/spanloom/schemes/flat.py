@@ -41,6 +41,22 @@ def first_misfit(mentions: Sequence[Mention]) -> tuple[int, str] | None:
     return None
 
 
+def first_discontinuous(mentions: Sequence[Mention]) -> tuple[int, str] | None:
+    """Return the index of the first mention with several parts, and how many; None if there is none.
+
+    Examples
+    --------
+    >>> first_discontinuous([Mention("a", ((0, 2),)), Mention("b", ((1, 2), (3, 4)))])
+    (1, 'has 2 parts')
+    """
+    return next(((i, f"has {len(m.parts)} parts") for i, m in enumerate(mentions) if m.discontinuous), None)
+
+
+def apart(mentions: Sequence[Mention]) -> tuple[list[Mention], list[Mention]]:
+    """Split mentions into the contiguous and the discontinuous ones."""
+    return [m for m in mentions if not m.discontinuous], [m for m in mentions if m.discontinuous]
+
+
 def overlapping(mentions: Sequence[Mention]) -> bool:
     """Whether two of the mentions share a token.
 

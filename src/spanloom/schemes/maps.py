@@ -10,17 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from spanloom.base.arrays import Tied
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.tags import OUTSIDE, PLACES, SCHEMES, Place, Scheme, from_tags, to_tags
 from spanloom.schemes.segments import check_scheme
 
 PAPER = ("IO", "IOB2", "IOE2", "BI", "IE", "IOBES", "BIES")
 """The representations of Cho et al.; ``BIES+`` means all of them that BIES maps to."""
-
-Tied = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], int]
-"""``(ptr, params, width)``: score ``j`` is the sum of parameters ``params[ptr[j]:ptr[j + 1]]``, of ``width`` in all."""
 
 
 def label_map(fine: str, coarse: str) -> dict[str, str] | None:

@@ -130,10 +130,6 @@ class Segments:
             found[s].append(Mention(str(self._readings[code].label), ((start, end),)))
         return found
 
-    def borders(self) -> tuple[list[str | None], npt.NDArray[np.bool_]]:
-        """Return the type of each label (None outside), and whether there is a border between labels ``[a, b]``."""
-        return [r.label for r in self._readings], self._parts
-
     def illegal(self, labels: Labels) -> list[int]:
         """Return the tokens whose label may not follow the one before; the length counts as a last, empty token."""
         codes = np.asarray(labels, np.intp)
@@ -156,6 +152,14 @@ class Segments:
         if all(r.ends or not any(place.last for place in r.places) for r in typed):
             return [r.label if r.ends else None for r in self._readings]
         return [r.label for r in self._readings]
+
+    def label_types(self) -> list[str | None]:
+        """For each label the type of the mention that its token is part of; None outside."""
+        return [r.label for r in self._readings]
+
+    def borders(self) -> npt.NDArray[np.bool_]:
+        """``[left, right]``: whether ``decode`` parts two neighbouring labels, so that no mention covers both."""
+        return self._parts.copy()
 
     def allowed(self, left: int, right: int) -> bool:
         """Whether label ``right`` may follow label ``left``."""

@@ -78,7 +78,7 @@ def cross_validate(
     Examples
     --------
     >>> from spanloom import read
-    >>> settings = {"overlap": "outermost", "max_iter": 5}
+    >>> settings = {"keep": "outermost", "max_iter": 5}
     >>> found = cross_validate(read("sample:dev"), 2, settings=settings, processes=1)
     >>> sum(s.gold for s in found.folds) == found.report.micro.gold
     True

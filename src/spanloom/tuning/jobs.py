@@ -19,6 +19,7 @@ from typing import Any
 
 from spanloom.base.errors import ParameterError
 from spanloom.base.files import whole_file
+from spanloom.configuration import configure
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.evaluation import Score, micro
 from spanloom.recognizer import Recognizer
@@ -85,11 +86,12 @@ def run_jobs(
         raise ParameterError(f"processes must be at least 1, got {processes}")
     for job in jobs:
         for settings in (job.settings, *job.decoding):
-            if isinstance(settings.get("mention_penalty"), str):
-                raise ParameterError(
-                    f"mention_penalty={settings['mention_penalty']!r} is chosen on development data when a model is "
-                    "trained (spanloom train --dev REF --mention-penalty auto); here, give numbers to try"
-                )
+            for name in ("penalty", "decide__penalty"):
+                if isinstance(settings.get(name), str):
+                    raise ParameterError(
+                        f"penalty={settings[name]!r} is chosen on development data when a model is trained "
+                        "(spanloom train --dev REF --penalty auto); here, give numbers to try"
+                    )
     processes = min(processes or cores, max(1, len(jobs)))
     make = make or make_recognizer
     threads = max(1, cores // processes)
@@ -116,7 +118,7 @@ def make_recognizer(settings: Settings) -> Recognizer:
     if count is not None:
         given = {name: settings.pop(name) for name in ("features", "clusters") if name in settings}
         settings["features"] = replace(Recognizer(**given).feature_set(), min_count=count)
-    return Recognizer().set_params(**settings)
+    return configure(settings)
 
 
 def mentions_of(result: Mapping[str, Any]) -> list[list[list[Mention]]]:
@@ -207,7 +209,7 @@ def _do(corpus: Sequence[Item], job: Job, threads: int, make: Callable[[Settings
     for decoding in job.decoding:
         # Set on the trained recogniser: what counts when predicting needs no new training.
         if decoding:
-            recognizer.set_params(**decoding)
+            recognizer.set_params(**{recognizer.full_name(name): value for name, value in decoding.items()})
         start = time.perf_counter()
         found = recognizer.predict(test)
         score = micro(gold, [s.mentions for item in found for s in _sentences(item)])

@@ -17,7 +17,7 @@ from spanloom.tuning.jobs import Job, Settings, run_jobs, score_of
 L2_VALUES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """The L2 penalties that are tried unless others are given: ten, as in Cho et al."""
 
-DECODING = ("mention_penalty", "threshold")
+DECODING = ("penalty", "decide__penalty", "threshold", "model__threshold")
 """Parameters that count when predicting: tried after training, without a new one."""
 
 SHARE = "share"
@@ -81,7 +81,8 @@ def tune(
     dev
         What to score on; or give ``k``.
     grid
-        For each parameter of the ``Recognizer`` the values to try; ``min_count`` is the cut-off of the feature set.
+        For each parameter of the ``Recognizer`` (the last part of a nested name is enough) the values to try;
+        ``min_count`` is the cut-off of the feature set.
         Left out: ten values of ``l2``. Those of ``DECODING`` are tried on the trained model, without a new training.
         ``share`` is the share of the training documents that is used, for a learning curve.
     base
@@ -103,7 +104,7 @@ def tune(
     --------
     >>> from spanloom import read
     >>> found = tune(read("sample:train"), read("sample:dev"), grid={"l2": [0.1, 1.0]}, processes=1,
-    ...              base={"overlap": "outermost", "max_iter": 5})
+    ...              base={"keep": "outermost", "max_iter": 5})
     >>> [t.settings["l2"] for t in found.trials]
     [0.1, 1.0]
     """

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "spanloom/decoder.hpp"
-#include "spanloom/feature_rows.hpp"
+#include "spanloom/features/feature_rows.hpp"
+#include "spanloom/inference/decoder.hpp"
 #include "spanloom/text/reading.hpp"
 #include "spanloom/text/tokenized_texts.hpp"
 

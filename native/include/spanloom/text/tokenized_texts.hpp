@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spanloom/feature_input.hpp"
+#include "spanloom/features/feature_input.hpp"
 #include "spanloom/text/characters.hpp"
 
 namespace spanloom::text {

@@ -2,7 +2,7 @@
 #include <array>
 #include <string_view>
 
-#include "spanloom/strings.hpp"
+#include "spanloom/text/strings.hpp"
 
 namespace spanloom::text {
 

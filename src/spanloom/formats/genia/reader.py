@@ -115,7 +115,7 @@ def _files(path: str) -> tuple[Path, list[str]]:
     if root.is_dir():
         found = sorted(root.glob("GENIAcorpus*.xml"))
         if not found:
-            raise CorpusError(f"{path}: no GENIAcorpus*.xml in this folder")
+            raise CorpusError("no GENIAcorpus*.xml in this folder", path)
         file = found[0]
     else:
         file = root
@@ -161,7 +161,7 @@ class _Reader:
             length = self.content.count("<sentence", start, end)
             yield _Article(id, start, end, text, length, range(length))
         if not count:
-            raise CorpusError(f"{self.file}:1: no {_OPEN} in this file")
+            raise CorpusError(f"no {_OPEN} in this file", f"{self.file}:1")
 
     def _coordinates(self, article: _Article) -> bool:
         """Whether there are members of coordinations to be found."""

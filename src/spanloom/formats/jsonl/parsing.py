@@ -42,6 +42,8 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     for key in record:
         if key not in FIELDS:
             hint = f"; this looks like {FOREIGN[key]}: try {FOREIGN[key]}:FILE" if key in FOREIGN else ""
+            if not hint and "text" not in record and "tokens" not in record:
+                hint = f"; for records of another shape say where their text is: {report.typed(text=key)}"
             raise BadRecord(f"unknown field {key!r}; known are {', '.join(FIELDS)}, own data go into meta{hint}")
     id = as_string(record.get("id", ""), "id")
     where = f"{where} ({id})" if id else where

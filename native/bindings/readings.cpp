@@ -1,0 +1,181 @@
+#include "spanloom/inference/readings.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "spanloom/inference/mention_probabilities.hpp"
+#include "spanloom/inference/segments.hpp"
+#include "spanloom/inference/spans.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spanloom::bindings {
+namespace {
+
+using Ints = Input<std::int32_t>;
+
+std::vector<Found> read_mentions(const Ints& starts, const Ints& ends, const Ints& types) {
+  if (starts.size() != ends.size() || starts.size() != types.size()) {
+    throw std::invalid_argument("[readings] starts, ends and types of mentions differ in number");
+  }
+  std::vector<Found> mentions(starts.size());
+  for (std::size_t i = 0; i < mentions.size(); ++i) mentions[i] = {starts(i), ends(i), types(i), 0.0};
+  return mentions;
+}
+
+Array<double> give_probabilities(const std::vector<Found>& mentions) {
+  std::vector<double> probs;
+  for (const Found& one : mentions) probs.push_back(one.prob);
+  return give(std::move(probs));
+}
+
+template <class Reading>
+void bind_reading(nb::class_<Trellis>& trellis) {
+  trellis
+      .def(
+          "probabilities",
+          [](const Trellis& self, const Reading& reading, const Ints& starts, const Ints& ends, const Ints& types) {
+            std::vector<Found> mentions = read_mentions(starts, ends, types);
+            {
+              const nb::gil_scoped_release release;
+              probabilities(self, reading, mentions);
+            }
+            return give_probabilities(mentions);
+          },
+          "reading"_a, "starts"_a, "ends"_a, "types"_a, "The probability of each mention.")
+      .def(
+          "mentions",
+          [](const Trellis& self, const Reading& reading, double above) {
+            std::vector<Found> found;
+            {
+              const nb::gil_scoped_release release;
+              found = mentions_above(self, reading, above);
+            }
+            std::vector<std::int32_t> places;
+            for (const Found& one : found) places.insert(places.end(), {one.start, one.end, one.type});
+            return nb::make_tuple(give(std::move(places)), give_probabilities(found));
+          },
+          "reading"_a, "above"_a, "Return start, end, type … of the mentions with at least this probability, and it.")
+      .def(
+          "clamp",
+          [](const Trellis& self, const Reading& reading, std::int32_t start, std::int32_t end, std::int32_t type,
+             bool must) {
+            const nb::gil_scoped_release release;
+            return clamp(self, reading, {start, end, type, 0.0}, must);
+          },
+          "reading"_a, "start"_a, "end"_a, "type"_a, "must"_a,
+          "The paths whose reading holds a mention, or does not; log_z is -inf if there is none.");
+}
+
+template <class Reading>
+void bind_batch(nb::module_& m) {
+  m.def(
+      "chain_probabilities",
+      [](const ChainStructure& structure, const Input<double>& global, const Reading& reading,
+         const Input<double>& scores, const Input<std::int64_t>& site_ptr, const Input<std::int64_t>& mention_ptr,
+         const Ints& starts, const Ints& ends, const Ints& types, int threads) {
+        MentionLists lists{span(mention_ptr), read_mentions(starts, ends, types)};
+        {
+          const nb::gil_scoped_release release;
+          chain_probabilities(structure, span(global), reading, span(scores), span(site_ptr), lists, threads);
+        }
+        return give_probabilities(lists.mentions);
+      },
+      "structure"_a, "global_scores"_a, "reading"_a, "scores"_a, "site_ptr"_a, "mention_ptr"_a, "starts"_a, "ends"_a,
+      "types"_a, "threads"_a = 0, "The probabilities of given mentions of many sentences.");
+}
+
+template <class Kind>
+void bind_segments(nb::module_& m) {
+  m.def(
+      "segment_probabilities",
+      [](const Kind& structure, const Input<double>& global, const Input<double>& scores,
+         const Input<std::int64_t>& site_ptr, const Input<std::int64_t>& mention_ptr, const Ints& starts,
+         const Ints& ends, const Ints& columns, int threads) {
+        MentionLists lists{span(mention_ptr), read_mentions(starts, ends, columns)};
+        {
+          const nb::gil_scoped_release release;
+          segment_probabilities(structure, structure.lattices(), span(global), span(scores), span(site_ptr), lists,
+                                threads);
+        }
+        return give_probabilities(lists.mentions);
+      },
+      "structure"_a, "global_scores"_a, "scores"_a, "site_ptr"_a, "mention_ptr"_a, "starts"_a, "ends"_a, "columns"_a,
+      "threads"_a = 0, "The probabilities of given segments with columns, of many sentences.");
+  m.def(
+      "segment_scores",
+      [](const Kind& structure, const Input<double>& scores, std::size_t number) {
+        return give(segment_scores(structure, structure.lattices(), number, span(scores)));
+      },
+      "structure"_a, "scores"_a, "number"_a = 0, "The scores [segments * columns] of the segments of one sentence.");
+}
+
+}  // namespace
+
+void bind_readings(nb::module_& m) {
+  nb::class_<FlatReading>(m, "FlatReading", "One label per token; a mention goes on where there is no border.")
+      .def(
+          "__init__",
+          [](FlatReading* self, const Ints& types, const Input<std::uint8_t>& borders) {
+            new (self) FlatReading(copy(types), span(borders));
+          },
+          "types"_a, "borders"_a);
+  nb::class_<SeparatorReading>(m, "SeparatorReading", "One separator per gap, read as nested.")
+      .def(
+          "__init__",
+          [](SeparatorReading* self, const Ints& separators) { new (self) SeparatorReading(copy(separators)); },
+          "separators"_a);
+
+  nb::class_<Trellis> trellis(m, "Trellis", "What a chain believes of one sentence, as a Markov chain.");
+  trellis
+      .def(
+          "__init__",
+          [](Trellis* self, const ChainStructure& structure, const Input<double>& scores, const Input<double>& global) {
+            const nb::gil_scoped_release release;
+            new (self) Trellis(TrellisMaker(structure, span(global)).make(span(scores)));
+          },
+          "structure"_a, "scores"_a, "global_scores"_a)
+      .def_ro("log_z", &Trellis::log_z)
+      .def_prop_ro("sites", &Trellis::sites)
+      .def("marginals", [](const Trellis& self) { return give(self.marginals()); })
+      .def("entropy", &Trellis::entropy, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "sample",
+          [](const Trellis& self, std::size_t n, std::uint64_t seed) {
+            std::vector<std::int32_t> drawn;
+            {
+              const nb::gil_scoped_release release;
+              drawn = self.sample(n, seed);
+            }
+            return give(std::move(drawn));
+          },
+          "n"_a, "seed"_a, "The columns [n * sites] of paths drawn at random.")
+      .def(
+          "k_best",
+          [](const Trellis& self, std::size_t k) {
+            std::pair<std::vector<double>, std::vector<std::int32_t>> found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.k_best(k);
+            }
+            return nb::make_tuple(give(std::move(found.first)), give(std::move(found.second)));
+          },
+          "k"_a, "Return the log-probabilities and columns [k * sites] of the best paths.")
+      .def(
+          "set_probability",
+          [](const Trellis& self, const FlatReading& reading, const Ints& starts, const Ints& ends, const Ints& types) {
+            return set_probability(self, reading, read_mentions(starts, ends, types));
+          },
+          "reading"_a, "starts"_a, "ends"_a, "types"_a, "The probability of being read as exactly these mentions.");
+  bind_reading<FlatReading>(trellis);
+  bind_reading<SeparatorReading>(trellis);
+  bind_batch<FlatReading>(m);
+  bind_batch<SeparatorReading>(m);
+  bind_segments<SegmentStructure>(m);
+  bind_segments<SpanStructure>(m);
+}
+
+}  // namespace spanloom::bindings

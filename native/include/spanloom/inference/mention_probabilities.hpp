@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spanloom/inference/lattice.hpp"
+#include "spanloom/inference/readings.hpp"
+
+namespace spanloom {
+
+// The mentions of many sentences: those of sentence s are mentions[ptr[s] .. ptr[s + 1]).
+struct MentionLists {
+  std::span<const std::int64_t> ptr;
+  std::vector<Found> mentions;
+};
+
+// Fills in the probabilities of given mentions, sentence by sentence on several threads.
+// scores: [sites of all sentences, columns]; site_ptr: [sentences + 1]. Throws std::invalid_argument if they do not
+// fit.
+template <class Reading>
+void chain_probabilities(const ChainStructure& structure, std::span<const double> global, const Reading& reading,
+                         std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
+                         int threads);
+
+// The same for segments with columns, chosen along a path or each for itself; the type of a mention is its column.
+void segment_probabilities(const Structure& structure, const Lattices& lattices, std::span<const double> global,
+                           std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
+                           int threads);
+
+// The scores of the segments of one sentence, each the sum of its rows: [segments, columns].
+std::vector<double> segment_scores(const Structure& structure, const Lattices& lattices, std::size_t number,
+                                   std::span<const double> scores);
+
+}  // namespace spanloom

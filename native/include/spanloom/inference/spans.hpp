@@ -1,0 +1,36 @@
+#pragma once
+#include <memory>
+
+#include "spanloom/inference/lattice.hpp"
+#include "spanloom/inference/structure.hpp"
+
+namespace spanloom {
+
+// Sets of segments: every candidate is in or out with every column, each decision for itself.
+//
+//   score(set) = sum over (i, j, y) in the set of the scores[r, y] of all rows r that (i, j) reads (see SegmentLayout)
+//
+// A mask may also say 2: this segment must be in the set, with this column.
+// So log Z = sum of log(1 + exp(score)), and the probability of a segment is 1 / (1 + exp(-score)). Anything may
+// overlap.
+class SpanStructure final : public Structure {
+ public:
+  // Sentence `number` of a Unit is the one of this number in `lattices`.
+  SpanStructure(std::size_t columns, std::shared_ptr<const Lattices> lattices);
+
+  std::size_t columns() const override { return columns_; }
+  std::size_t global_cells() const override { return 0; }
+  std::unique_ptr<Solver> solver(std::span<const double> global) const override;
+  std::shared_ptr<const Graph> graph(Unit unit) const override { return graph(unit, nullptr); }
+  std::shared_ptr<const Graph> graph(Unit unit, const std::uint8_t* mask) const override;
+  // Masks speak of candidate segments, since the cells of a segment are shared with others.
+  std::size_t choices(Unit unit) const override;
+
+  const Lattices& lattices() const { return *lattices_; }
+
+ private:
+  std::size_t columns_;
+  std::shared_ptr<const Lattices> lattices_;
+};
+
+}  // namespace spanloom

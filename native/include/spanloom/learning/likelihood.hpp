@@ -1,0 +1,39 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spanloom/learning/feature_source.hpp"
+#include "spanloom/learning/objective.hpp"
+#include "spanloom/learning/structured_loss.hpp"
+
+namespace spanloom {
+
+// The negative log-likelihood of what is known of sentences, by the weights of features: a FeatureSource gives the
+// scores, a StructuredLoss the loss and its derivatives by score.
+class Likelihood final : public Objective {
+ public:
+  // Objectives over the same features share `x`.
+  // observed: only (feature, column) pairs that the annotated structures have get a weight, as CRFsuite does by
+  // default; x must have no bundles then, and the supervision no masks, or std::invalid_argument is thrown.
+  Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure,
+             Supervision supervision, Tying site_tying, Tying global_tying, bool observed, int threads);
+
+  std::size_t size() const override { return source_.size(); }
+  double evaluate(std::span<const double> x, std::span<double> gradient) override;
+
+  // See FeatureSource.
+  std::vector<float> weights(std::span<const double> x) const;
+  std::vector<double> global_weights(std::span<const double> x) const;
+  std::size_t classes() const { return source_.classes(); }
+  std::size_t features() const { return source_.features(); }
+  std::size_t sparse_classes() const { return source_.sparse_classes(); }
+
+ private:
+  void check(std::size_t parameters) const;
+
+  StructuredLoss loss_;
+  FeatureSource source_;
+};
+
+}  // namespace spanloom

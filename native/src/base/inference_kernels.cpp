@@ -1,0 +1,155 @@
+#include <bit>
+#include <limits>
+
+#include "spanloom/base/kernels.hpp"
+#include "vectors.hpp"
+
+namespace spanloom::kernels {
+namespace {
+
+// exp by range reduction x = k ln 2 + r and a polynomial in r, |r| <= ln 2 / 2; branch-free, so that it vectorises.
+SPANLOOM_INLINE double exp_one(double x) {
+  constexpr double kLowest = -708.0;
+  constexpr double kHighest = 709.0;
+  constexpr double kShift = 0x1.8p52;  // adding it rounds to an integer in the low bits
+  const double c = x < kLowest ? kLowest : (x > kHighest ? kHighest : x);
+  const double shifted = c * 0x1.71547652b82fep0 + kShift;
+  const auto k = std::bit_cast<std::int64_t>(shifted);
+  const double kd = shifted - kShift;
+  const double r = (c - kd * 0x1.62e42fee00000p-1) - kd * 0x1.a39ef35793c76p-33;
+  double p = 1.0 / 6227020800.0;
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  const double scaled = std::bit_cast<double>(std::bit_cast<std::int64_t>(p) +
+                                              static_cast<std::int64_t>(static_cast<std::uint64_t>(k) << 52));
+  return x < kLowest ? 0.0 : scaled;
+}
+
+template <class W>
+SPANLOOM_INLINE void exp_all_of(double* x, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = exp_one(x[i]);
+}
+
+template <class W>
+SPANLOOM_INLINE void vector_matrix_of(const double* vector, const double* matrix, std::size_t rows, std::size_t stride,
+                                      double* out) {
+  each_block<16>(
+      stride, [&](auto width, std::size_t column) __attribute__((always_inline)) {
+        Columns<W, width()> even, odd;  // each sum waits for its last addition
+        const double* row = matrix + column;
+        std::size_t x = 0;
+        for (; x + 2 <= rows; x += 2, row += 2 * stride) {
+          even.add(vector[x], row);
+          odd.add(vector[x + 1], row + stride);
+        }
+        if (x < rows) even.add(vector[x], row);
+#pragma GCC unroll 16
+        for (std::size_t j = 0; j < even.kVectors; ++j) even.vectors[j] += odd.vectors[j];
+        even.write(out + column);
+      });
+}
+
+template <class W>
+SPANLOOM_INLINE void add_outers_of(const double* left, const double* right, std::size_t n, std::size_t rows,
+                                   std::size_t stride, double* matrix) {
+  each_block<16>(
+      stride, [&](auto width, std::size_t column) __attribute__((always_inline)) {
+        for (std::size_t x = 0; x < rows; ++x) {
+          Columns<W, width()> row;
+          double* place = matrix + x * stride + column;
+          row.read(place);
+          for (std::size_t i = 0; i < n; ++i) row.add(left[i * stride + x], right + i * stride + column);
+          row.write(place);
+        }
+      });
+}
+
+template <class W>
+SPANLOOM_INLINE double sum_of(const double* x, std::size_t n) {
+  typename W::Vector total = {};
+  for (std::size_t i = 0; i < n; i += kSize<typename W::Vector>) {
+    typename W::Vector next;
+    load(x + i, next);
+    total += next;
+  }
+  return across(total);
+}
+
+template <class W>
+SPANLOOM_INLINE double multiply_sum_of(const double* a, const double* b, std::size_t n, double* out) {
+  using Vector = typename W::Vector;
+  Vector total = {};
+  for (std::size_t i = 0; i < n; i += kSize<Vector>) {
+    Vector product, other;
+    load(a + i, product);
+    load(b + i, other);
+    product *= other;
+    store(product, out + i);
+    total += product;
+  }
+  return across(total);
+}
+
+template <class W>
+SPANLOOM_INLINE void max_step_of(const double* previous, const double* matrix, const double* scores, std::size_t rows,
+                                 std::size_t stride, double* best, std::int32_t* back) {
+  using Vector = typename W::Vector;
+  using Mask = typename W::Mask;
+  each_block<16>(
+      stride, [&](auto width, std::size_t column) __attribute__((always_inline)) {
+        constexpr std::size_t kVectors = Columns<W, width()>::kVectors;
+        Vector top[kVectors];
+        Mask from[kVectors] = {};
+#pragma GCC unroll 16
+        for (std::size_t j = 0; j < kVectors; ++j) top[j] = Vector{} - std::numeric_limits<double>::infinity();
+        for (std::size_t x = 0; x < rows; ++x) {
+          Columns<W, width()> row;
+          row.read(matrix + x * stride + column);
+#pragma GCC unroll 16
+          for (std::size_t j = 0; j < kVectors; ++j) {
+            const Vector candidate = row.vectors[j] + previous[x];
+            const Mask better = candidate > top[j];
+            from[j] = (better & static_cast<std::int64_t>(x)) | (~better & from[j]);
+            top[j] = better ? candidate : top[j];
+          }
+        }
+#pragma GCC unroll 16
+        for (std::size_t j = 0; j < kVectors; ++j) {
+          const std::size_t at = column + j * kSize<Vector>;
+          Vector score;
+          load(scores + at, score);
+          store(top[j] + score, best + at);
+          for (std::size_t k = 0; k < kSize<Vector>; ++k) back[at + k] = static_cast<std::int32_t>(from[j][k]);
+        }
+      });
+}
+
+}  // namespace
+
+SPANLOOM_KERNEL(void, exp_all, (double* x, std::size_t n), (x, n))
+SPANLOOM_KERNEL(void, vector_matrix,
+                (const double* vector, const double* matrix, std::size_t rows, std::size_t stride, double* out),
+                (vector, matrix, rows, stride, out))
+SPANLOOM_KERNEL(void, add_outers,
+                (const double* left, const double* right, std::size_t n, std::size_t rows, std::size_t stride,
+                 double* matrix),
+                (left, right, n, rows, stride, matrix))
+SPANLOOM_KERNEL(double, sum, (const double* x, std::size_t n), (x, n))
+SPANLOOM_KERNEL(double, multiply_sum, (const double* a, const double* b, std::size_t n, double* out), (a, b, n, out))
+SPANLOOM_KERNEL(void, max_step,
+                (const double* previous, const double* matrix, const double* scores, std::size_t rows,
+                 std::size_t stride, double* best, std::int32_t* back),
+                (previous, matrix, scores, rows, stride, best, back))
+
+}  // namespace spanloom::kernels

@@ -1,0 +1,112 @@
+#include "spanloom/inference/mention_probabilities.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "spanloom/base/parallel.hpp"
+#include "spanloom/inference/segment_sums.hpp"
+
+namespace spanloom {
+namespace {
+
+constexpr std::size_t kShardSentences = 32;
+
+void check(std::span<const double> scores, std::size_t columns, std::span<const std::int64_t> site_ptr,
+           const MentionLists& lists) {
+  const auto rising = [](std::span<const std::int64_t> ptr, std::size_t end) {
+    return !ptr.empty() && ptr.front() == 0 && std::is_sorted(ptr.begin(), ptr.end()) &&
+           static_cast<std::size_t>(ptr.back()) == end;
+  };
+  if (!rising(site_ptr, scores.size() / columns) || scores.size() % columns != 0 ||
+      !rising(lists.ptr, lists.mentions.size()) || lists.ptr.size() != site_ptr.size()) {
+    throw std::invalid_argument("[probabilities] " + std::to_string(scores.size()) + " scores of " +
+                                std::to_string(columns) + " columns, " + std::to_string(site_ptr.size()) +
+                                " bounds of sites and " + std::to_string(lists.ptr.size()) + " bounds of " +
+                                std::to_string(lists.mentions.size()) + " mentions do not fit each other");
+  }
+}
+
+// Calls body(sentence, its scores, its mentions) for a run of sentences that have mentions, with a worker of its own.
+template <class Make>
+void for_sentences(std::span<const double> scores, std::size_t columns, std::span<const std::int64_t> site_ptr,
+                   MentionLists& lists, int threads, const Make& make) {
+  check(scores, columns, site_ptr, lists);
+  const std::size_t sentences = site_ptr.size() - 1;
+  parallel_for((sentences + kShardSentences - 1) / kShardSentences, threads, [&](std::size_t shard) {
+    auto body = make();
+    const std::size_t last = std::min(sentences, (shard + 1) * kShardSentences);
+    for (std::size_t s = shard * kShardSentences; s < last; ++s) {
+      const auto first = static_cast<std::size_t>(lists.ptr[s]);
+      const std::span<Found> own(lists.mentions.data() + first, static_cast<std::size_t>(lists.ptr[s + 1]) - first);
+      const auto begin = static_cast<std::size_t>(site_ptr[s]);
+      if (!own.empty()) {
+        body(s, scores.subspan(begin * columns, (static_cast<std::size_t>(site_ptr[s + 1]) - begin) * columns), own);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+template <class Reading>
+void chain_probabilities(const ChainStructure& structure, std::span<const double> global, const Reading& reading,
+                         std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
+                         int threads) {
+  const TrellisMaker maker(structure, global);
+  for_sentences(scores, structure.columns(), site_ptr, lists, threads, [&] {
+    return [&](std::size_t, std::span<const double> own, std::span<Found> mentions) {
+      probabilities(maker.make(own), reading, mentions);
+    };
+  });
+}
+
+void segment_probabilities(const Structure& structure, const Lattices& lattices, std::span<const double> global,
+                           std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
+                           int threads) {
+  const std::size_t columns = structure.columns();
+  const std::size_t stride = structure.stride();
+  for_sentences(scores, columns, site_ptr, lists, threads, [&] {
+    return [&, solver = std::shared_ptr<Solver>(structure.solver(global)), table = std::vector<double>(),
+            expected = std::vector<double>()](std::size_t s, std::span<const double> own,
+                                              std::span<Found> mentions) mutable {
+      const std::size_t sites = own.size() / columns;
+      table.assign(sites * stride, 0.0);
+      expected.resize(sites * stride);
+      for (std::size_t t = 0; t < sites; ++t) std::copy_n(&own[t * columns], columns, &table[t * stride]);
+      const Lattice lattice = lattices.of(s, sites);
+      solver->expectations({sites, s}, table.data(), expected.data());
+      for (Found& one : mentions) {
+        const bool within = one.start >= 0 && one.start < one.end && one.end <= lattice.tokens && one.type >= 0 &&
+                            one.type < static_cast<std::int32_t>(columns);
+        const std::int32_t segment = within ? lattice.find({one.start, one.end}) : -1;
+        // A segment's own row is read by no other: its expected uses are the segment's probability.
+        one.prob = segment < 0 ? 0.0 : expected[static_cast<std::size_t>(lattice.span(segment)) * stride + one.type];
+      }
+    };
+  });
+}
+
+std::vector<double> segment_scores(const Structure& structure, const Lattices& lattices, std::size_t number,
+                                   std::span<const double> scores) {
+  const std::size_t columns = structure.columns();
+  const std::size_t stride = structure.stride();
+  const Lattice lattice = lattices.of(number, scores.size() / columns);
+  std::vector<double> table(scores.size() / columns * stride, 0.0);
+  for (std::size_t t = 0; t < scores.size() / columns; ++t) {
+    std::copy_n(&scores[t * columns], columns, &table[t * stride]);
+  }
+  std::vector<double> out;
+  if (lattice.tokens == 0) return out;
+  SegmentSums sums(stride);
+  sums.add_up(lattice, table.data());
+  for (std::int32_t s = 0; s < lattice.segments(); ++s) out.insert(out.end(), sums[s], sums[s] + columns);
+  return out;
+}
+
+template void chain_probabilities(const ChainStructure&, std::span<const double>, const FlatReading&,
+                                  std::span<const double>, std::span<const std::int64_t>, MentionLists&, int);
+template void chain_probabilities(const ChainStructure&, std::span<const double>, const SeparatorReading&,
+                                  std::span<const double>, std::span<const std::int64_t>, MentionLists&, int);
+
+}  // namespace spanloom

@@ -1,0 +1,94 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace spanloom {
+
+// Which labels can stand at step 0, 1, 2 … from one end of a sentence. A scaled value that is too small although its
+// label can stand there has lost what could matter further on; one that is 0 because its label cannot has not.
+class Reachable {
+ public:
+  using Word = std::uint64_t;  // labels are bits of one or more words
+
+  // first: [labels]; step: [labels, labels], from * labels + to. `too_small` is the threshold of sound().
+  Reachable(std::size_t labels, std::size_t stride, double too_small, const std::vector<std::uint8_t>& first,
+            const std::vector<std::uint8_t>& step)
+      : labels_(labels),
+        stride_(stride),
+        words_((labels + 63) / 64),
+        too_small_(too_small),
+        first_(words_, 0),
+        step_(labels * words_, 0),
+        next_(words_) {
+    for (std::size_t y = 0; y < labels; ++y) add(y, first[y] != 0, first_.data());
+    for (std::size_t x = 0; x < labels; ++x) {
+      for (std::size_t y = 0; y < labels; ++y) add(y, step[x * labels + y] != 0, &step_[x * words_]);
+    }
+    rows_.push_back(first_);
+    limits_.push_back(limits(first_));
+  }
+
+  std::size_t words() const { return words_; }
+  static void add(std::size_t label, bool allowed, Word* set) {
+    set[label / 64] |= static_cast<Word>(allowed ? 1 : 0) << (label % 64);
+  }
+
+  // Without a mask: whether a row of values at step t is large enough wherever a label can stand.
+  bool sound(const double* row, std::size_t t) {
+    while (t >= rows_.size() && !settled_) {
+      std::vector<Word> next = rows_.back();
+      advance(next.data());
+      settled_ = next == rows_.back();
+      if (!settled_) {
+        limits_.push_back(limits(next));
+        rows_.push_back(std::move(next));
+      }
+    }
+    const double* least = limits_[std::min(t, limits_.size() - 1)].data();
+    bool good = true;
+    for (std::size_t y = 0; y < stride_; ++y) good &= row[y] > least[y];
+    return good;
+  }
+
+  // With a mask: the set of labels at step 0, and from it those of the following steps; the mask is the caller's.
+  void start(Word* set) const { std::copy(first_.begin(), first_.end(), set); }
+  void advance(Word* set) {
+    std::fill(next_.begin(), next_.end(), Word{0});
+    each(set, [&](std::size_t x) {
+      for (std::size_t w = 0; w < words_; ++w) next_[w] |= step_[x * words_ + w];
+    });
+    std::copy(next_.begin(), next_.end(), set);
+  }
+  bool sound(const double* row, const Word* set) const {
+    bool good = true;
+    each(set, [&](std::size_t y) { good &= row[y] > too_small_; });
+    return good;
+  }
+
+ private:
+  template <class Body>
+  void each(const Word* set, const Body& body) const {
+    for (std::size_t w = 0; w < words_; ++w) {
+      for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
+        body(w * 64 + static_cast<std::size_t>(__builtin_ctzll(rest)));
+      }
+    }
+  }
+
+  std::vector<double> limits(const std::vector<Word>& set) const {
+    std::vector<double> out(stride_, -1.0);
+    each(set.data(), [&](std::size_t y) { out[y] = too_small_; });
+    return out;
+  }
+
+  std::size_t labels_, stride_, words_;
+  double too_small_;
+  std::vector<Word> first_, step_, next_;
+  std::vector<std::vector<Word>> rows_;      // sets without a mask, until they stay the same
+  std::vector<std::vector<double>> limits_;  // [step, stride]: too_small where a label can stand, else -1
+  bool settled_ = false;
+};
+
+}  // namespace spanloom

@@ -1,0 +1,324 @@
+#include "spanloom/learning/layout.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "spanloom/base/kernels.hpp"
+#include "spanloom/base/parallel.hpp"
+
+namespace spanloom {
+namespace {
+
+// A fixed size, so that work is cut in the same way for any number of threads.
+constexpr std::int64_t kBlockEntries = 1 << 15;
+constexpr std::size_t kBlockBundles = 256;
+constexpr std::size_t kBlockClasses = 64;
+
+// Cells take 8 bytes and one scalar step each, a row 4 bytes a column and one vector step for eight columns.
+bool better_as_cells(std::size_t touched, std::size_t stride) { return touched * 4 < stride; }
+
+}  // namespace
+
+void Tying::check(std::size_t scores, const char* name) const {
+  if (identity()) return;
+  const bool sized =
+      ptr.size() == scores + 1 && ptr.front() == 0 && ptr.back() == static_cast<std::int64_t>(params.size());
+  if (!sized || !std::is_sorted(ptr.begin(), ptr.end())) {
+    throw std::invalid_argument(std::string("[Tying] ") + name + " must have ascending pointers for " +
+                                std::to_string(scores) + " scores");
+  }
+  if (!values.empty() && values.size() != params.size()) {
+    throw std::invalid_argument(std::string("[Tying] ") + name + " has " + std::to_string(values.size()) +
+                                " values for " + std::to_string(params.size()) + " parameters");
+  }
+  for (const std::int32_t p : params) {
+    if (p < 0 || static_cast<std::size_t>(p) >= width) {
+      throw std::invalid_argument(std::string("[Tying] ") + name + " names parameter " + std::to_string(p) + " of " +
+                                  std::to_string(width));
+    }
+  }
+}
+
+void Tying::apply(const double* from, std::size_t scores, double* out) const {
+  if (identity()) {
+    std::copy_n(from, scores, out);
+    return;
+  }
+  for (std::size_t j = 0; j < scores; ++j) {
+    double sum = 0;
+    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) sum += value(i) * from[params[i]];
+    out[j] = sum;
+  }
+}
+
+void Tying::apply_transposed(const double* scores, std::size_t n, double factor, double* out) const {
+  if (identity()) {
+    for (std::size_t j = 0; j < n; ++j) out[j] = factor * scores[j];
+    return;
+  }
+  std::fill_n(out, width, 0.0);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) out[params[i]] += factor * value(i) * scores[j];
+  }
+}
+
+Layout::Layout(const CompressedRows& x, std::size_t columns, Tying tying, const Support* support, int threads)
+    : x_(x),
+      tying_(std::move(tying)),
+      threads_(threads),
+      columns_(columns),
+      stride_(kernels::padded(columns)),
+      params_(tying_.identity() ? columns : tying_.width) {
+  tying_.check(columns_, "the site tying");
+  make_blocks();
+  if (support != nullptr) {
+    restrict_to(*support);
+  } else {
+    size_ = x_.classes() * params_;
+    weights_.assign((x_.classes() + x_.bundles()) * stride_, 0.0F);
+  }
+}
+
+void Layout::make_blocks() {
+  blocks_.push_back(0);
+  std::int64_t from = 0;
+  for (std::size_t c = 0; c < x_.classes(); ++c) {
+    // A class costs its entries plus writing its row.
+    if (x_.class_ptr[c + 1] - from + static_cast<std::int64_t>(c - blocks_.back()) >= kBlockEntries) {
+      blocks_.push_back(c + 1);
+      from = x_.class_ptr[c + 1];
+    }
+  }
+  if (blocks_.back() != x_.classes()) blocks_.push_back(x_.classes());
+}
+
+void Layout::restrict_to(const Support& support) {
+  const std::size_t classes = x_.classes();
+  if (support.ptr.size() != classes + 1 || support.ptr.back() != static_cast<std::int64_t>(support.columns.size())) {
+    throw std::invalid_argument("[Layout] the support does not fit " + std::to_string(classes) + " classes");
+  }
+  if (!tying_.values.empty()) throw std::invalid_argument("[Layout] a support takes a tying of zeros and ones");
+  restricted_ = true;
+  score_ptr_.assign(params_ + 1, 0);
+  if (tying_.identity()) {
+    for (std::size_t p = 0; p < params_; ++p) {
+      score_ptr_[p + 1] = static_cast<std::int64_t>(p + 1);
+      score_columns_.push_back(static_cast<std::uint32_t>(p));
+    }
+  } else {
+    for (const std::int32_t p : tying_.params) ++score_ptr_[static_cast<std::size_t>(p) + 1];
+    for (std::size_t p = 0; p < params_; ++p) score_ptr_[p + 1] += score_ptr_[p];
+    score_columns_.resize(tying_.params.size());
+    std::vector<std::int64_t> next(score_ptr_.begin(), score_ptr_.end() - 1);
+    for (std::size_t j = 0; j < columns_; ++j) {
+      for (std::int64_t i = tying_.ptr[j]; i < tying_.ptr[j + 1]; ++i) {
+        score_columns_[next[tying_.params[i]]++] = static_cast<std::uint32_t>(j);
+      }
+    }
+  }
+
+  param_ptr_.assign(1, 0);
+  is_sparse_.assign(classes, 0);
+  slot_.assign(classes, 0);
+  std::size_t rows = 0;
+  std::vector<std::uint8_t> has_param(params_, 0);
+  std::vector<std::uint8_t> touches(columns_, 0);
+  for (std::size_t c = 0; c < classes; ++c) {
+    const std::size_t first = param_columns_.size();
+    for (std::int64_t i = support.ptr[c]; i < support.ptr[c + 1]; ++i) {
+      const std::uint32_t j = support.columns[i];
+      if (j >= columns_) {
+        throw std::invalid_argument("[Layout] the support names column " + std::to_string(j) + " of " +
+                                    std::to_string(columns_));
+      }
+      const std::int64_t begin = tying_.identity() ? j : tying_.ptr[j];
+      const std::int64_t end = tying_.identity() ? j + std::int64_t{1} : tying_.ptr[j + 1];
+      for (std::int64_t t = begin; t < end; ++t) {
+        const auto p = tying_.identity() ? j : static_cast<std::uint32_t>(tying_.params[t]);
+        if (!has_param[p]) param_columns_.push_back(p);
+        has_param[p] = 1;
+      }
+    }
+    std::sort(param_columns_.begin() + static_cast<std::ptrdiff_t>(first), param_columns_.end());
+    std::size_t touched = 0;
+    for (std::size_t k = first; k < param_columns_.size(); ++k) {
+      const std::uint32_t p = param_columns_[k];
+      has_param[p] = 0;
+      for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) {
+        touched += touches[score_columns_[i]] == 0;
+        touches[score_columns_[i]] = 1;
+      }
+    }
+    if (better_as_cells(touched, stride_)) {
+      is_sparse_[c] = 1;
+      ++sparse_classes_;
+      if (cells_.size() > std::numeric_limits<std::uint32_t>::max() - columns_) {
+        throw std::length_error("[Layout] more than 2^32 sparse weights");
+      }
+      slot_[c] = static_cast<std::uint32_t>(cells_.size());
+      cells_.push_back({static_cast<std::uint32_t>(touched), 0.0F});
+      for (std::size_t j = 0; j < columns_; ++j) {
+        if (touches[j]) cells_.push_back({static_cast<std::uint32_t>(j), 0.0F});
+      }
+    } else {
+      slot_[c] = static_cast<std::uint32_t>(rows++);
+    }
+    std::fill(touches.begin(), touches.end(), std::uint8_t{0});
+    param_ptr_.push_back(static_cast<std::int64_t>(param_columns_.size()));
+  }
+  size_ = param_columns_.size();
+  weights_.assign(rows * stride_, 0.0F);
+  split_rows();
+}
+
+void Layout::split_rows() {
+  const SparseRows& rows = x_.rows;
+  for (std::size_t r = 0; r < rows.rows(); ++r) {
+    for (std::int64_t e = rows.row_ptr[r]; e < rows.row_ptr[r + 1]; ++e) {
+      const std::uint32_t c = rows.ids[e];
+      Rows& part = is_sparse_[c] ? sparse_ : dense_;
+      part.ids.push_back(slot_[c]);
+      if (!rows.values.empty()) part.values.push_back(rows.values[e]);
+    }
+    dense_.ptr.push_back(static_cast<std::int64_t>(dense_.ids.size()));
+    sparse_.ptr.push_back(static_cast<std::int64_t>(sparse_.ids.size()));
+  }
+}
+
+// out[column] = 0 for the columns that the class does not touch.
+void Layout::restricted_row(const double* params, std::size_t c, double* out) const {
+  std::fill_n(out, columns_, 0.0);
+  for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
+    const std::uint32_t p = param_columns_[k];
+    for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) out[score_columns_[i]] += params[k];
+  }
+}
+
+void Layout::row(std::span<const double> params, std::size_t c, double* out) const {
+  if (restricted_) {
+    restricted_row(params.data(), c, out);
+  } else {
+    tying_.apply(params.data() + c * params_, columns_, out);
+  }
+}
+
+void Layout::load(std::span<const double> params) {
+  parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
+    std::vector<double> row(columns_);
+    for (std::size_t c = blocks_[block]; c < blocks_[block + 1]; ++c) {
+      const double scale = x_.scale[c];
+      if (restricted_ && is_sparse_[c] && tying_.identity()) {
+        // The parameters are the cells, in the same order.
+        Cell* cell = &cells_[slot_[c]];
+        for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
+          (++cell)->weight = static_cast<float>(scale * params[k]);
+        }
+        continue;
+      }
+      this->row(params, c, row.data());
+      if (restricted_ && is_sparse_[c]) {
+        Cell* cells = &cells_[slot_[c]];
+        for (std::uint32_t k = 1; k <= cells[0].column; ++k) {
+          cells[k].weight = static_cast<float>(scale * row[cells[k].column]);
+        }
+      } else {
+        float* out = &weights_[(restricted_ ? slot_[c] : c) * stride_];
+        for (std::size_t k = 0; k < columns_; ++k) out[k] = static_cast<float>(scale * row[k]);
+      }
+    }
+  });
+  for (std::size_t level = 0; level < x_.levels(); ++level) {
+    add_up_bundles(weights_.data(), x_.bundle_ptr, x_.members, x_.classes(), level);
+  }
+}
+
+// table[first + b] = the sum of table[ids of b], for every bundle b of a level: its weights from its members', and its
+// difference, which its members find behind the sites, from its sites'.
+void Layout::add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, const std::vector<std::uint32_t>& ids,
+                            std::size_t first, std::size_t level) const {
+  const std::size_t begin = x_.level_ptr[level];
+  const std::size_t end = x_.level_ptr[level + 1];
+  parallel_for((end - begin + kBlockBundles - 1) / kBlockBundles, threads_, [&](std::size_t block) {
+    const std::size_t from = begin + block * kBlockBundles;
+    const std::size_t to = std::min(end, from + kBlockBundles);
+    std::vector<double> sums((to - from) * stride_);
+    kernels::gather_rows(table, stride_, ptr.data(), ids, nullptr, from, to, sums.data());
+    float* out = table + (first + from) * stride_;
+    for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i]);
+  });
+}
+
+void Layout::scores(std::size_t first, std::size_t last, double* out) const {
+  const SparseRows& all = x_.rows;
+  const float* values = all.values.empty() ? nullptr : all.values.data();
+  if (!restricted_) {
+    kernels::gather_rows(weights_.data(), stride_, all.row_ptr.data(), all.ids, values, first, last, out);
+    return;
+  }
+  kernels::gather_rows(weights_.data(), stride_, dense_.ptr.data(), dense_.ids, values ? dense_.values.data() : nullptr,
+                       first, last, out);
+  for (std::size_t r = first; r < last; ++r, out += stride_) {
+    for (std::int64_t e = sparse_.ptr[r]; e < sparse_.ptr[r + 1]; ++e) {
+      const Cell* cell = &cells_[sparse_.ids[e]];
+      const double value = values ? static_cast<double>(sparse_.values[e]) : 1.0;
+      for (std::uint32_t k = (cell++)->column; k > 0; --k, ++cell) {
+        out[cell->column] += value * static_cast<double>(cell->weight);
+      }
+    }
+  }
+}
+
+void Layout::gradient(float* difference, std::span<double> gradient) const {
+  for (std::size_t level = x_.levels(); level-- > 0;) {
+    add_up_bundles(difference, x_.bundle_site_ptr, x_.bundle_sites, x_.rows.rows(), level);
+  }
+  const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
+  const auto gather = [&](std::size_t first, std::size_t last, double* sums) {
+    kernels::gather_rows(difference, stride_, x_.class_ptr.data(), x_.sites, values, first, last, sums);
+  };
+  parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
+    const std::size_t end = blocks_[block + 1];
+    std::vector<double> sums(kBlockClasses * stride_);
+    if (!restricted_) {
+      for (std::size_t first = blocks_[block]; first < end; first += kBlockClasses) {
+        const std::size_t last = std::min(end, first + kBlockClasses);
+        gather(first, last, sums.data());
+        for (std::size_t c = first; c < last; ++c) {
+          tying_.apply_transposed(&sums[(c - first) * stride_], columns_, x_.scale[c], gradient.data() + c * params_);
+        }
+      }
+      return;
+    }
+    for (std::size_t c = blocks_[block]; c < end; ++c) {
+      if (is_sparse_[c]) {
+        sparse_gradient(difference, c, sums.data());
+      } else {
+        gather(c, c + 1, sums.data());
+      }
+      for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
+        const std::uint32_t p = param_columns_[k];
+        double total = 0;
+        for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sums[score_columns_[i]];
+        gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
+      }
+    }
+  });
+}
+
+// sum[column] for the columns that a class of cells has.
+void Layout::sparse_gradient(const float* difference, std::size_t c, double* sum) const {
+  const Cell* cells = &cells_[slot_[c]];
+  const std::uint32_t n = cells[0].column;
+  for (std::uint32_t k = 1; k <= n; ++k) sum[cells[k].column] = 0.0;
+  for (std::int64_t i = x_.class_ptr[c]; i < x_.class_ptr[c + 1]; ++i) {
+    const float* site = difference + x_.sites[i] * stride_;
+    const double value = x_.site_values.empty() ? 1.0 : static_cast<double>(x_.site_values[i]);
+    for (std::uint32_t k = 1; k <= n; ++k) {
+      sum[cells[k].column] += value * static_cast<double>(site[cells[k].column]);
+    }
+  }
+}
+
+}  // namespace spanloom

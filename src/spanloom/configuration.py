@@ -1,0 +1,143 @@
+"""Settings of a recogniser by name and from TOML files, for commands and tuning."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from spanloom.base.errors import ParameterError
+from spanloom.base.files import whole_file
+from spanloom.base.settings import JOINT, Settings
+from spanloom.recognizer import Recognizer
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TABLES = ("model", "trainer", "decide")
+"""Parameters that are settings themselves: tables of a TOML file, with a ``name``."""
+
+
+def configure(settings: Mapping[str, Any], ner: Recognizer | None = None) -> Recognizer:
+    """Return a recogniser with settings by name; the last part of a nested name is enough where it is clear.
+
+    Parameters
+    ----------
+    settings
+        E.g. ``{"model": "cascade", "base": "memm", "order": 1, "l2": 0.5}``.
+    ner
+        Gets the settings; a new one if not given.
+
+    Examples
+    --------
+    >>> configure({"model": "cascade", "order": 1, "base": "memm", "l2": 0.5}).get_params()["model__base__order"]
+    1
+    """
+    ner = Recognizer() if ner is None else ner
+    whole = ner.get_params(deep=False).keys() & settings.keys()
+    ner.set_params(**{name: settings[name] for name in whole})
+    left = {name: value for name, value in settings.items() if name not in whole}
+    while left:
+        # A base brings parameters of its own: what is not known yet may be known after another.
+        known = [name for name in left if _is_known(ner, name)]
+        if not known:
+            ner.full_name(next(iter(left)))  # raises, with the names that there are
+        for name in known[:1] if len(known) < len(left) else known:
+            ner.set_params(**{ner.full_name(name): left.pop(name)})
+    return ner
+
+
+def _is_known(ner: Recognizer, name: str) -> bool:
+    try:
+        full = ner.full_name(name)
+    except ParameterError:
+        return False
+    return full.partition(JOINT)[0] in ner.defaults()
+
+
+def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the settings of a TOML file, with nested names.
+
+    ::
+
+        features = "gaps"
+        [model]
+        name = "cascade"
+        [model.base]
+        name = "memm"
+        order = 1
+        [trainer]
+        name = "lbfgs"
+        l2 = 0.5
+    """
+    try:
+        with open(path, "rb") as file:
+            data = tomllib.load(file)
+    except OSError as error:
+        raise ParameterError(f"{path}: the settings cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{path}: not a TOML file: {error}") from None
+    known = Recognizer.defaults()
+    for name in data:
+        if name not in known:
+            raise ParameterError(f"{path}: there is no setting {name!r}; there are {', '.join(known)}")
+    return _flat(data, "")
+
+
+def write_config(ner: Recognizer, path: str | os.PathLike[str]) -> None:
+    """Write the settings of a recogniser to a TOML file that ``read_config`` reads; functions are left out."""
+    plain = {
+        name: value.to_json() if isinstance(value, Settings) else value
+        for name, value in ner.get_params(deep=False).items()
+    }
+    lines: list[str] = []
+    _write({name: value for name, value in plain.items() if _storable(value)}, "", lines)
+    with whole_file(path) as out:
+        out.write("\n".join(lines).lstrip("\n") + "\n")
+
+
+def _flat(data: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        full = f"{prefix}{name}"
+        if isinstance(value, dict) and (full in TABLES or name == "base"):
+            if "name" in value:
+                found[full] = value["name"]
+            found |= _flat({k: v for k, v in value.items() if k != "name"}, f"{full}{JOINT}")
+        else:
+            found[full] = value
+    return found
+
+
+def _storable(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_storable, value))
+    return isinstance(value, str | bool | int | float | os.PathLike | dict)
+
+
+def _write(values: Mapping[str, Any], table: str, lines: list[str]) -> None:
+    inner = {name: value for name, value in values.items() if isinstance(value, dict)}
+    for name, value in values.items():
+        if name not in inner and value is not None:
+            lines.append(f"{name} = {_toml(value)}")
+    for name, value in inner.items():
+        full = f"{table}.{name}" if table else name
+        lines += ["", f"[{full}]"]
+        _write(value, full, lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, int | float):
+        return repr(value)
+    text = os.fspath(value)
+    escaped = "".join(
+        f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else f"\\{c}" if c in '"\\' else c for c in text
+    )
+    return f'"{escaped}"'

@@ -1,0 +1,29 @@
+"""What a model believes of a sentence: probabilities of mentions, the best sets, samples."""
+
+from spanloom.inference.distribution import Distribution, Marginals
+from spanloom.inference.enumeration import Enumeration
+from spanloom.inference.independent import Independent
+from spanloom.inference.joint import Joint
+from spanloom.inference.mixture import Mixture
+from spanloom.inference.readings import Reading, segment_reading, separator_reading, tag_reading
+from spanloom.inference.reread import Reread
+from spanloom.inference.segmentation import Segmentation
+from spanloom.inference.trellis import Trellis
+from spanloom.inference.unfolded import unfolded_trellis
+
+__all__ = [
+    "Distribution",
+    "Enumeration",
+    "Independent",
+    "Joint",
+    "Marginals",
+    "Mixture",
+    "Reading",
+    "Reread",
+    "Segmentation",
+    "Trellis",
+    "segment_reading",
+    "separator_reading",
+    "tag_reading",
+    "unfolded_trellis",
+]

@@ -1,0 +1,95 @@
+"""A distribution whose mention sets are read as other ones: joined labels as the mentions of all layers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from spanloom.corpus.mention import Mention
+from spanloom.inference.distribution import STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
+
+MISSING = 1e-9
+"""Of the probability: when so little is not listed, the listed sets count as all."""
+
+
+class Reread(Distribution):
+    """The sets of another distribution, each read as another set.
+
+    The best sets are listed until they have all but 1e-9 of the probability, or until there are ``STRUCTURES`` of them.
+    In the second case ``exact`` is False, and probabilities are lower bounds.
+
+    Parameters
+    ----------
+    base
+        The distribution over sets as they are found.
+    read
+        What a set stands for.
+    labels
+        Of the mentions that can be.
+    """
+
+    def __init__(
+        self, base: Distribution, read: Callable[[Sequence[Mention]], list[Mention]], labels: frozenset[str]
+    ) -> None:
+        self.base, self._read, self.labels, self.log_z = base, read, labels, base.log_z
+
+    @cached_property
+    def _listed(self) -> list[tuple[float, list[Mention]]]:
+        """Log-probabilities and what the sets are read as."""
+        asked = 16
+        while True:
+            found = self.base._best(asked)
+            if len(found) < asked or 1.0 - covered(found) <= MISSING or asked >= STRUCTURES:
+                return [(log_prob, self._read(mentions)) for log_prob, mentions in found]
+            asked = min(4 * asked, STRUCTURES)
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        return self.base.exact and 1.0 - covered(self._listed) <= MISSING
+
+    def prob(self, mention: Mention) -> float:
+        return min(1.0, math.fsum(math.exp(p) for p, own in self._listed if mention in own))
+
+    def _above(self, above: float) -> Iterator[Mention]:
+        for mention in dict.fromkeys(m for _, own in self._listed for m in own):
+            if (p := self.prob(mention)) >= above:
+                yield Mention(mention.label, mention.parts, p)
+
+    def marginals(self) -> Marginals:
+        return self.base.marginals()
+
+    def _best(self, k: int) -> list[tuple[float, list[Mention]]]:
+        return add_alike(self._listed, k)
+
+    def sample(self, n: int, seed: int) -> list[list[Mention]]:
+        return [in_order(self._read(found)) for found in self.base.sample(n, seed)]
+
+    def entropy(self) -> float:
+        return self.base.entropy()
+
+    def _given(self, mention: Mention, must: bool) -> Distribution | None:
+        kept = [(p, own) for p, own in self._listed if (mention in own) == must]
+        if not kept:
+            return None
+        mass = math.log(covered(kept))
+        return _Listed(self, [(p - mass, own) for p, own in kept], mass)
+
+
+class _Listed(Reread):
+    """Some of the listed sets, as clamping leaves them."""
+
+    def __init__(self, whole: Reread, listed: list[tuple[float, list[Mention]]], mass: float) -> None:
+        super().__init__(whole.base, whole._read, whole.labels)
+        self.log_z = whole.log_z + mass
+        self.__dict__["_listed"] = listed
+
+    def sample(self, n: int, seed: int) -> list[list[Mention]]:
+        probs = np.exp([p for p, _ in self._listed])
+        drawn = np.random.default_rng(seed).choice(len(probs), size=n, p=probs / probs.sum())
+        return [in_order(self._listed[i][1]) for i in drawn.tolist()]
+
+    def entropy(self) -> float:
+        return -math.fsum(math.exp(p) * p for p, _ in self._listed)

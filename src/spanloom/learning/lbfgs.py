@@ -1,0 +1,146 @@
+"""Regularised maximum likelihood by L-BFGS, or OWL-QN where there is an L1 penalty.
+
+    minimise  Σ_s log Z_s − score_s(gold)  +  l2 ‖w‖²  +  l1 ‖w‖₁
+
+The penalties are those of CRFsuite (its ``c2`` and ``c1``), on feature and transition weights alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spanloom._native import CompressedRows, Lbfgs, LbfgsStep, Likelihood, SparseRows, Structure
+from spanloom.base.arrays import Floats, Tied
+from spanloom.base.parameters import check_choice, check_count, check_number
+from spanloom.learning.follow import Steps
+from spanloom.learning.problem import Problem, StructureTrainer, Weights
+from spanloom.learning.records import Iteration
+from spanloom.learning.tying import Weighted, shortest
+
+PERIOD = 10
+"""The objective must fall by the tolerance, relatively, over this many iterations."""
+
+GRADIENT_TOLERANCE = 1e-5
+"""Training also stops when the gradient's norm is below this share of the weights' norm."""
+
+
+@dataclass(frozen=True)
+class LBFGS(StructureTrainer):
+    """Regularised maximum likelihood, to the optimum.
+
+    Parameters
+    ----------
+    max_iter, patience
+        As in ``Trainer``; usually at most 500 iterations.
+    l1, l2
+        Penalties ``l1·‖w‖₁ + l2·‖w‖²``.
+    support
+        Which (feature, label) pairs get a weight: ``"all"``, or those ``"observed"`` in the training data, as CRFsuite
+        does by default. All pairs cost more with many labels, and know what a feature speaks against.
+    tol
+        Training stops when ten iterations lower the objective by less than this share.
+    memory
+        How many steps the optimiser remembers.
+    """
+
+    l1: float = 0.0
+    l2: float = 0.1
+    support: str = "all"
+    tol: float = 1e-5
+    memory: int = 6
+
+    name = "lbfgs"
+    usual = 500
+
+    def check(self) -> None:
+        super().check()
+        check_number("l1", self.l1, low=0)
+        check_number("l2", self.l2, low=0)
+        check_choice("support", self.support, ("all", "observed"))
+        check_number("tol", self.tol, low=0)
+        check_count("memory", self.memory)
+
+    def prepare(self, rows: SparseRows) -> CompressedRows:
+        """Prepare rows for training; the components of a model share them.
+
+        Equal feature columns share a parameter under L2. L1 may prefer one of them, so there they stay apart. Features
+        that come along with others are added up once, unless each has its own columns.
+        """
+        return CompressedRows(rows, merge=self.l1 == 0, bundles=self.support == "all")
+
+    def steps(
+        self, problem: Problem, *, seed: int = 0, threads: int | None = None, component: int = 0
+    ) -> Steps[Weights]:
+        start = time.perf_counter()
+        objective = self._objective(problem, threads)
+        optimiser = self._optimiser(objective, np.zeros(objective.size), threads)
+        for number, step in self._iterate(optimiser):
+            record = Iteration(
+                number,
+                component,
+                step.value,
+                step.gradient_norm,
+                step.x_norm,
+                step.evaluations,
+                time.perf_counter() - start,
+            )
+            yield record, lambda: _weights(objective, problem.structure, optimiser.x())
+
+    def along_l2(
+        self, problem: Problem, values: Iterable[float], *, threads: int | None = None
+    ) -> Iterator[tuple[float, Weights]]:
+        """Train for each value of ``l2``, the largest first, each from the optimum of the one before.
+
+        To choose among many values: neighbours on the path are close, so that each takes a fraction of the iterations
+        that it would take from zero. The optimum of each is its own; ``self.l2`` is not used.
+        """
+        objective = self._objective(problem, threads)
+        x = np.zeros(objective.size)
+        for l2 in sorted(values, reverse=True):
+            optimiser = replace(self, l2=l2)._optimiser(objective, x, threads)
+            for _ in self._iterate(optimiser):
+                pass
+            x = optimiser.x()
+            yield l2, _weights(objective, problem.structure, x)
+
+    def _objective(self, problem: Problem, threads: int | None) -> Likelihood:
+        rows = problem.compressed or self.prepare(problem.rows)
+        observed = self.support == "observed"
+        sites: Tied | Weighted | None = problem.site_tying
+        tied = problem.site_tying
+        if tied is not None and self.l1 == 0 and not observed and tied[2] > problem.structure.columns:
+            sites = shortest(tied)
+        return Likelihood(
+            rows,
+            problem.structure,
+            *problem.gold,
+            sites,
+            problem.global_tying,
+            observed=observed,
+            threads=threads or 0,
+        )
+
+    def _optimiser(self, objective: Likelihood, x: Floats, threads: int | None) -> Lbfgs:
+        return Lbfgs(objective, x, self.l1, self.l2, memory=self.memory, threads=threads or 0)
+
+    def _iterate(self, optimiser: Lbfgs) -> Iterator[tuple[int, LbfgsStep]]:
+        """Iterate until the tolerance or the number of iterations says that it is enough."""
+        values = [optimiser.state.value]
+        for number in range(1, self.iterations + 1):
+            step = optimiser.iterate()
+            if not step.moved and number > 1:
+                return
+            values.append(step.value)
+            yield number, step
+            if step.gradient_norm <= GRADIENT_TOLERANCE * max(1.0, step.x_norm):
+                return
+            if len(values) > PERIOD and values[-1 - PERIOD] - step.value <= self.tol * abs(step.value):
+                return
+
+
+def _weights(objective: Likelihood, structure: Structure, x: Floats) -> Weights:
+    return Weights(objective.weights(x).reshape(-1, structure.columns), objective.global_weights(x))

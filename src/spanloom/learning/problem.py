@@ -1,0 +1,129 @@
+"""What a trainer gets and what it gives: features, a structure, what is known of each sentence; weights."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from spanloom._native import CompressedRows, SparseRows, Structure
+from spanloom.base.arrays import Floats, Floats32, Structures, Tied
+from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_count
+from spanloom.base.settings import Settings
+from spanloom.learning.follow import Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a component has learned: ``features[f, column]`` and one weight per global cell."""
+
+    features: Floats32
+    globals: Floats
+
+    @classmethod
+    def zeros(cls, features: int, structure: Structure) -> Weights:
+        """Return weights that say nothing."""
+        return cls(np.zeros((features, structure.columns), np.float32), np.zeros(structure.global_cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One component to be learned.
+
+    Attributes
+    ----------
+    rows
+        The features of every site.
+    structure
+        The graph over cells.
+    gold
+        The structure of each sentence.
+    site_tying, global_tying
+        Which parameters add up to each score column and each global cell; None: one for each.
+    compressed
+        ``compress(rows, …)``, where several components share it.
+    """
+
+    rows: SparseRows
+    structure: Structure
+    gold: Structures
+    site_tying: Tied | None = None
+    global_tying: Tied | None = None
+    compressed: CompressedRows | None = None
+
+
+@dataclass(frozen=True)
+class Trainer(Settings):
+    """How to learn.
+
+    Parameters
+    ----------
+    max_iter
+        At most so many iterations; None for what is usual.
+    patience
+        With development data: stop when their F1 has not risen for so many iterations, and take the best weights.
+    """
+
+    max_iter: int | None = None
+    patience: int | None = None
+
+    usual: ClassVar[int]
+    """How many iterations at most, if ``max_iter`` is None."""
+
+    def check(self) -> None:
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter)
+        if self.patience is not None:
+            check_count("patience", self.patience)
+
+    @property
+    def iterations(self) -> int:
+        """At most so many iterations."""
+        return self.usual if self.max_iter is None else self.max_iter
+
+    @property
+    def most(self) -> float:
+        """How much one subset may move the weights at most, for trainers of subset scores."""
+        return 1.0
+
+    def at_most(self, iterations: int) -> Trainer:
+        """Return the same with no more iterations than these, and no patience."""
+        return self.with_params(max_iter=min(self.iterations, iterations), patience=None)
+
+
+@dataclass(frozen=True)
+class Auto(Trainer):
+    """The model's own trainer, with the settings that all trainers have.
+
+    Parameters
+    ----------
+    max_iter, patience
+        As in ``Trainer``.
+    """
+
+    name = "auto"
+    usual = 500
+
+
+@dataclass(frozen=True)
+class StructureTrainer(Trainer):
+    """Learns the weights of structures."""
+
+    def prepare(self, rows: SparseRows) -> CompressedRows | None:
+        """Return what the components of a model can share; None for nothing."""
+        return None
+
+    @abstractmethod
+    def steps(self, problem: Problem, *, seed: int, threads: int | None, component: int = 0) -> Steps[Weights]:
+        """Yield each iteration's record and a function that returns the weights at that point."""
+
+    def refuse_tying(self, problem: Problem) -> None:
+        """Raise for tied weights, where the trainer cannot learn them."""
+        if problem.site_tying is not None or problem.global_tying is not None:
+            raise ParameterError(
+                f"the trainer {self.name!r} learns a weight for every label and cannot tie them; with several "
+                'representations use trainer="lbfgs"'
+            )

@@ -1,0 +1,120 @@
+"""Component: one trained structure, its columns, and how mentions are read off it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spanloom._native import Lattices, Structure
+from spanloom.base.arrays import Cells, Floats, Pointers, Structures, Tied
+from spanloom.corpus.mention import Mention
+from spanloom.inference import Distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """What models need to know of sentences besides features: their numbers of tokens and, for segments, lattices."""
+
+    lengths: list[int]
+    lattices: Lattices | None = None
+
+
+class Component(ABC):
+    """One trained structure. A model has one or several, which share features but no weights.
+
+    Attributes
+    ----------
+    columns
+        The output symbols at a site.
+    types
+        The labels of the mentions that it finds.
+    """
+
+    columns: Sequence[str]
+    types: frozenset[str]
+
+    @property
+    @abstractmethod
+    def structure(self) -> Structure:
+        """How the cells of a sentence go together; for segments, without the sentences."""
+
+    def structure_for(self, shapes: Shapes) -> Structure:
+        """Return the structure for sentences of these shapes, which are told apart by their numbers."""
+        return self.structure
+
+    @abstractmethod
+    def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
+        """Return the cells, site and global ones, of the structure that stands for the mentions of ``n`` tokens."""
+
+    def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
+        """Encode sentence after sentence."""
+        return [self.encode(mentions, n) for mentions, n in zip(gold, shapes.lengths, strict=True)]
+
+    @abstractmethod
+    def decode(self, cells: Cells, n: int) -> list[Mention]:
+        """Return the mentions that a structure stands for, given its site cells in ascending order."""
+
+    def tying(self) -> tuple[Tied | None, Tied | None]:
+        """Return how parameters add up to the scores of columns and of global cells; None: a parameter for each."""
+        return None, None
+
+    def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
+        """Decode many sentences at once; the site cells of sentence ``s`` are ``cells[ptr[s]:ptr[s + 1]]``."""
+        bounds = ptr.tolist()
+        return [self.decode(cells[bounds[s] : bounds[s + 1]], n) for s, n in enumerate(shapes.lengths)]
+
+    def starts(self) -> Sequence[str | None]:
+        """For each column, the label of the mention that starts where it is used, or None; mention penalties need it.
+
+        A structure uses exactly one such column for every place where mentions of a label start.
+        """
+        return [None] * len(self.columns)
+
+    def global_names(self) -> Sequence[str]:
+        """Name the global cells, in order, for explanations."""
+        return ()
+
+    def gold(self, mentions: Sequence[Sequence[Mention]], shapes: Shapes) -> Structures:
+        """Encode every sentence's mentions of the component's own types."""
+        encoded = self.encode_all([[m for m in some if m.label in self.types] for some in mentions], shapes)
+        ptr = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(cells) for cells in encoded], out=ptr[1:])
+        return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
+
+    @abstractmethod
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:
+        """Return what the component believes of one sentence.
+
+        Parameters
+        ----------
+        scores
+            ``[site * column]`` of the sentence, without mention penalty.
+        global_scores
+            Of the global cells.
+        shapes, number
+            Of the sentences at hand, and which of them it is.
+        """
+
+    def probabilities(
+        self,
+        scores: Floats,
+        ptr: Pointers,
+        global_scores: Floats,
+        shapes: Shapes,
+        mentions: Sequence[Sequence[Mention]],
+        threads: int = 0,
+    ) -> list[list[float]]:
+        """Return the probabilities of the given mentions of many sentences.
+
+        The sites of sentence ``s`` are rows ``ptr[s]`` to ``ptr[s + 1]`` of ``scores``; ``threads=0`` for all cores.
+        """
+        table, bounds = scores.reshape(-1, len(self.columns)), ptr.tolist()
+        found: list[list[float]] = []
+        for number, own in enumerate(mentions):
+            rows = np.ascontiguousarray(table[bounds[number] : bounds[number + 1]]).ravel()
+            one = self.distribution(rows, global_scores, shapes, number) if own else None
+            found.append([one.prob(mention) for mention in own] if one is not None else [])
+        return found

@@ -1,0 +1,38 @@
+"""Training of any model: what it can hold, what its settings leave to the data, then its own way to learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from spanloom.base.errors import CorpusError
+from spanloom.learning import Interrupted, Iteration
+from spanloom.models.base import Model, Task
+from spanloom.models.holding import Held, hold
+from spanloom.models.trained import Trained
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What training gives: the trained model, a record of every iteration, and what the model could not hold."""
+
+    trained: Trained
+    history: list[Iteration]
+    held: Held
+    interrupted: Interrupted | None = None
+
+
+def fit_model(model: Model, task: Task) -> Fitted:
+    """Train a model on the mentions of ``task.sentences`` that it can hold."""
+    held = hold(model, task.sentences, task.keep)
+    if not any(held.mentions):
+        raise CorpusError(
+            f"there is nothing to learn: none of the {len(task.sentences)} training sentences has a mention"
+        )
+    kept, gone = model.narrow(held.mentions, task.lengths)
+    held = Held(kept, held.lost + gone, held.misread)
+    resolved = model.resolve(kept, task.lengths)
+    try:
+        trained, history = resolved.fit(replace(task, gold=kept))
+    except Interrupted as stop:
+        return Fitted(stop.learned, stop.history, held, stop)
+    return Fitted(trained, history, held)

@@ -1,0 +1,219 @@
+"""The maximum-entropy Markov tagger at work: its trellis, search and distribution; see ``models.memm``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSearch
+from spanloom.base.arrays import Floats, Floats32
+from spanloom.corpus.document import Sentence
+from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution, Trellis, segment_reading
+from spanloom.models.base import Mentions
+from spanloom.models.trained import Trained, WeightColumn
+from spanloom.schemes import Segments
+
+if TYPE_CHECKING:
+    from spanloom.models.memm import Memm
+
+CHUNK = 1 << 21
+"""About so many scores are held at once when many sentences are tagged."""
+
+
+class Markov(Trained):
+    """A trained maximum-entropy Markov tagger.
+
+    Parameters
+    ----------
+    features, histories
+        ``[feature, label]`` weights of features, and of histories: single labels, the start, then pairs.
+    pairs
+        The codes of the pairs of labels that were seen in training.
+    words
+        The labels that a word may have, for words with such a rule.
+    """
+
+    model: Memm
+
+    def __init__(
+        self,
+        model: Memm,
+        segments: Segments,
+        extractor: FeatureExtractor,
+        features: Floats32,
+        histories: Floats32,
+        pairs: npt.NDArray[np.int64],
+        words: Mapping[str, list[int]],
+    ) -> None:
+        self.model, self.segments, self.extractor, self.pairs, self.words = model, segments, extractor, pairs, words
+        self.labels, self.size, self.penalty = segments.types, len(segments.labels), {}
+        self._set_weights(features, histories)
+
+    def _set_weights(self, features: Floats32, histories: Floats32) -> None:
+        """Make the trellis: states are the pairs of labels seen in training, then the single labels."""
+        size, start = self.size, self.size
+        if features.shape[1:] != (size,) or histories.shape != (size + 1 + len(self.pairs), size):
+            raise ValueError(
+                f"weights {features.shape} and {histories.shape} do not fit {size} labels and {len(self.pairs)} pairs"
+            )
+        self.features, self.histories = features, histories
+        single, paired = histories[: size + 1].astype(np.float64), histories[size + 1 :].astype(np.float64)
+        number = {int(code): k for k, code in enumerate(self.pairs) if code % (size + 1) != start}
+        states = [(code // (size + 1), code % (size + 1), k) for code, k in number.items()]
+        at = {code: i for i, code in enumerate(number)}
+        self.last = np.array([b for _, b, _ in states] + list(range(size)), np.int64)  # last[state]: its label
+        # v[state, y], and where the state goes by y
+        self.step = single[self.last]
+        for i, (_, _, k) in enumerate(states):
+            self.step[i] += paired[k]
+        self.goes = np.array(
+            [[at.get(c * (size + 1) + y, len(states) + y) for y in range(size)] for c in self.last.tolist()], np.int64
+        )
+        both = start * (size + 1) + start
+        first = np.flatnonzero(self.pairs == both)
+        self.first_step = single[start] + (paired[first[0]] if len(first) else 0.0)
+        self.first_state = np.array([at.get(start * (size + 1) + y, len(states) + y) for y in range(size)], np.int64)
+        self._decoder = Decoder(ChoiceStructure(size), features.ravel(), np.zeros(0))
+        legal, may_start, may_end = self._law()
+        goes = np.where(legal[self.last], self.goes, -1)
+        begins = np.where(may_start, self.first_state, -1)
+        self._search = MarkovSearch(
+            size,
+            np.concatenate([self.step, self.first_step[None, :]]).ravel(),
+            np.concatenate([goes, begins[None, :]]).astype(np.int32).ravel(),
+            self.last.astype(np.int32),
+            may_end[self.last].astype(np.uint8),
+        )
+
+    def _law(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which label may follow which, which may stand first, and which last."""
+        size = self.size
+        legal, may_start, may_end = np.ones((size, size), np.bool_), np.ones(size, np.bool_), np.ones(size, np.bool_)
+        if self.model.constrained:
+            legal[:] = [[self.segments.allowed(a, b) for b in range(size)] for a in range(size)]
+            may_start[:] = [self.segments.may_start(a) for a in range(size)]
+            may_end[:] = [self.segments.may_end(a) for a in range(size)]
+        return legal, may_start, may_end
+
+    def trellis(self) -> tuple[ChainStructure, Floats]:
+        """Return the chain over states and its transition scores, for the engine; ``state_scores`` go with it."""
+        count = len(self.goes)
+        legal, may_start, may_end = self._law()
+        allowed, transitions = np.zeros((count, count), np.uint8), np.zeros((count, count))
+        for state in range(count):
+            allowed[state, self.goes[state]] = legal[self.last[state]]
+            transitions[state, self.goes[state]] = self.step[state]
+        start = np.zeros(count, np.uint8)
+        start[self.first_state] = may_start
+        structure = ChainStructure(count, allowed.ravel(), start, may_end[self.last].astype(np.uint8))
+        return structure, transitions.ravel()
+
+    # Finding
+
+    def local_scores(self, sentences: Sequence[Sentence], threads: int = 0, *, dictionary: bool = True) -> Floats:
+        """Return w[y] · f(t) as ``[t, y]`` for the tokens of all sentences, −∞ for what the dictionary forbids."""
+        scores = self._decoder.scores(self.extractor.transform(sentences, threads or None), threads)
+        table: Floats = scores.reshape(-1, self.size)
+        if self.words and dictionary:
+            for t, word in enumerate(word for sentence in sentences for word in sentence.tokens):
+                if word in self.words:
+                    labels = self.words[word]
+                    kept = table[t, labels]
+                    table[t] = -np.inf
+                    table[t, labels] = kept
+        return table
+
+    def state_scores(self, local: Floats) -> Floats:
+        """Return the scores ``[t, state]`` that make the chain over states the model: log p is their sum."""
+        scores = local[:, self.last]
+        scores[:-1] -= _log_sums(local[1:], self.step)
+        scores[0] += self.first_step[self.last] - _log_sums(local[:1], self.first_step[None, :])[0]
+        return scores
+
+    def find(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        found: Mentions = []
+        for chunk in _chunks(sentences, max(CHUNK // self.size, 1)):
+            bounds = np.zeros(len(chunk) + 1, np.int64)
+            np.cumsum([len(sentence) for sentence in chunk], out=bounds[1:])
+            local = self.local_scores(chunk, threads or 0).ravel()
+            _, labels = self._search.best(local, bounds, self.model.beam or 0, threads or 0)
+            for sentence, own in zip(chunk, np.split(labels, bounds[1:-1]), strict=True):
+                found.append(self.segments.decode(own if not (own < 0).any() else self._at_any_cost(sentence)))
+        return found
+
+    def _at_any_cost(self, sentence: Sentence) -> npt.NDArray[np.int32]:
+        """The best labels without beam, or without dictionary if that leaves none, or outside if there are none."""
+        bounds = np.array([0, len(sentence)], np.int64)
+        for dictionary in (True, False):
+            local = self.local_scores([sentence], 1, dictionary=dictionary)
+            labels: npt.NDArray[np.int32] = self._search.best(local.ravel(), bounds)[1]
+            if not (labels < 0).any():
+                return labels
+        return self.segments.encode([], len(sentence))
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        structure, transitions = self.trellis()
+        scores = self.state_scores(self.local_scores([sentence], 1)).ravel()
+        reading = segment_reading(self.segments, unique=self.model.constrained, states=self.last.tolist())
+        return Trellis.of(structure, scores, transitions, reading)
+
+    # Keeping
+
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        for y, label in enumerate(self.segments.labels):
+            yield WeightColumn(label, self.features[:, y], self.extractor.name)
+            yield WeightColumn(f"{label} after", self.histories[:, y], self._history)
+
+    def _history(self, number: int) -> str:
+        """Name the labels before: one, or two, the nearer one last."""
+        names = [*self.segments.labels, "<s>"]
+        if number <= self.size:
+            return names[number]
+        code = int(self.pairs[number - self.size - 1])
+        return f"{names[code // (self.size + 1)]} {names[code % (self.size + 1)]}"
+
+    @property
+    def weight_count(self) -> int:
+        return self.features.size + self.histories.size
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "scheme": self.segments.scheme,
+            "constrained": self.model.constrained,
+            "order": self.model.order,
+            "beam": self.model.beam,
+            "labels": list(self.segments.labels),
+            "words": dict(self.words),
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"model.features": self.features, "model.histories": self.histories, "model.pairs": self.pairs}
+
+
+def _chunks(sentences: Sequence[Sentence], tokens: int) -> Iterator[Sequence[Sentence]]:
+    """Cut into runs of about so many tokens."""
+    start, size = 0, 0
+    for i, sentence in enumerate(sentences):
+        size += len(sentence)
+        if size >= tokens:
+            yield sentences[start : i + 1]
+            start, size = i + 1, 0
+    if start < len(sentences):
+        yield sentences[start:]
+
+
+def _log_sums(local: Floats, step: Floats) -> Floats:
+    """log Σ_y exp(local[t, y] + step[h, y]) as ``[t, h]``: a product of matrices, as the sum falls into factors."""
+    top, high = local.max(axis=1, keepdims=True), step.max(axis=1)
+    with np.errstate(divide="ignore"):
+        sums = np.log(np.exp(local - top) @ np.exp(step - high[:, None]).T) + top + high
+    for t, h in np.argwhere(np.isneginf(sums)):  # too far apart for one factor each
+        sums[t, h] = np.logaddexp.reduce(local[t] + step[h])
+    return np.asarray(sums, np.float64)

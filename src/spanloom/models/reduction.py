@@ -1,0 +1,242 @@
+"""What a reduction is: a model that finds nested mentions with one or several flat taggers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom.base.arrays import Arrays, below
+from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention, reading_order
+from spanloom.decisions.combine import conflicting
+from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.inference import Distribution, Joint
+from spanloom.learning import Iteration, Listener, Trainer
+from spanloom.models.base import Mentions, Model, Task, named
+from spanloom.models.fitting import Fitted, fit_model
+from spanloom.models.trained import Trained, WeightColumn, restore_trained
+
+
+class FlatTagger(Protocol):
+    """Finds flat mentions: a ``Recognizer``, or an object of yours."""
+
+    def fit(
+        self, corpus: Sequence[Sentence], /, *, dev: Sequence[Sentence] | None = None, listener: Listener | None = None
+    ) -> object:
+        """Learn from sentences with mentions that do not overlap."""
+
+    def predict(self, corpus: Sequence[Sentence], /) -> Sequence[Sentence]:
+        """Return the sentences with the mentions that it finds."""
+
+
+Base = Model | str | Callable[[], FlatTagger]
+"""A flat model, its name, or a function that makes a tagger of yours that has learned nothing."""
+
+
+@dataclass(frozen=True)
+class Reduction(Model):
+    """A model that is made of flat taggers.
+
+    Parameters
+    ----------
+    base
+        The flat model that they are, or its name; or a function that makes your ``FlatTagger``.
+    """
+
+    base: Base = "chain"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.base, str):
+            object.__setattr__(self, "base", named(self.base, flat=True))
+        self.check()
+
+    def check(self) -> None:
+        if isinstance(self.base, Model):
+            named(self.base, flat=True)
+        elif not callable(self.base):
+            raise ParameterError(f"the base is a flat model, its name or a function that makes one, got {self.base!r}")
+
+    @property
+    def part(self) -> Model:
+        """The flat model of a part."""
+        return self.base if isinstance(self.base, Model) else _Own(self.base)  # type: ignore[arg-type]
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        return self.part.requires
+
+    @property
+    def penalised(self) -> bool:
+        return self.part.penalised
+
+    def trainer(self, given: Trainer | str) -> Trainer:
+        return self.part.trainer(given)
+
+    def train_part(
+        self,
+        task: Task,
+        number: int,
+        gold: Mentions,
+        dev: Sequence[Sentence] | None,
+        templates: Sequence[str] = (),
+        part: Model | None = None,
+    ) -> Fitted:
+        """Train the part of a number on other mentions than the task's; ``dev`` has its own already."""
+
+        def tell(record: Iteration) -> None:
+            if task.listener is not None:
+                task.listener(replace(record, component=number))
+
+        sentences = [s.with_mentions(m) for s, m in zip(task.sentences, gold, strict=True)]
+        features = task.features.plus(templates)
+        own = replace(task, sentences=sentences, gold=[], features=features, dev=dev, listener=tell)
+        fitted = fit_model(part or self.part, own)
+        if fitted.interrupted is not None:  # without the other parts, this one is of no use
+            raise KeyboardInterrupt(*fitted.interrupted.args)
+        return replace(fitted, history=[replace(record, component=number) for record in fitted.history])
+
+
+class Parts(Trained):
+    """Trained flat taggers, in the order in which they work.
+
+    Parameters
+    ----------
+    features
+        What the task asked for; the parts have the features that they use.
+    """
+
+    def __init__(
+        self, model: Reduction, parts: Sequence[Trained], labels: frozenset[str], features: FeatureSet
+    ) -> None:
+        self.model, self._parts, self.labels, self.penalty = model, list(parts), labels, {}
+        self.extractor = _no_features(parts, features)
+
+    @property
+    def parts(self) -> list[Trained]:
+        return self._parts
+
+    def union(self, found: Sequence[Mentions], conflicts: Counter[str] | None) -> Mentions:
+        """Unite what the parts found in each sentence, and count conflicts: mentions that hardly go together.
+
+        ``"crossing"``, or ``"labels"`` for the same tokens under two labels. The union has both.
+        """
+        united: Mentions = []
+        for given in zip(*found, strict=True):
+            mentions = sorted(sorted(set().union(*given)), key=reading_order)
+            if conflicts is not None and sum(map(bool, given)) > 1:
+                conflicts.update(kind for _, _, kind in conflicting(mentions, given))
+            united.append(mentions)
+        return united
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        return Joint([part.distribution(sentence) for part in self.parts])
+
+    # Keeping
+
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        for number, part in enumerate(self.parts, 1):
+            for column in part.weight_columns():
+                name = column.name if len(self.parts) == 1 else f"{number}: {column.name}"
+                yield replace(column, name=name)
+
+    @property
+    def weight_count(self) -> int:
+        return sum(part.weight_count for part in self.parts)
+
+    def header(self) -> dict[str, Any]:
+        return {"types": sorted(self.labels), "parts": [part.state()[1] for part in self.parts]}
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {
+            f"model.{i}.{name}": array for i, part in enumerate(self.parts) for name, array in part.state()[0].items()
+        }
+
+
+def restore_parts(header: Mapping[str, Any], arrays: Arrays) -> tuple[list[Trained], frozenset[str]]:
+    """Return the parts and the labels that ``Parts.header`` and ``Parts.arrays`` stored."""
+    try:
+        labels = frozenset(str(label) for label in header["types"])
+        parts = [restore_trained(below(arrays, f"model.{i}."), one) for i, one in enumerate(header["parts"])]
+    except (KeyError, TypeError) as error:
+        raise ModelFileError(f"the parts of the model are damaged: {error!r}") from None
+    return parts, labels
+
+
+def _no_features(parts: Sequence[Trained], features: FeatureSet) -> FeatureExtractor:
+    """An extractor for a model whose parts have all the features."""
+    for part in parts:
+        if not isinstance(part, _OwnTagger):
+            return part.extractor.keep(np.zeros(0, np.uint32))
+    extractor = FeatureExtractor(features)
+    extractor.fit([])
+    return extractor
+
+
+@dataclass(frozen=True)
+class _Own(Model):
+    """Taggers of one's own as a model."""
+
+    make: Callable[[], FlatTagger]
+
+    name = "a tagger of your own"
+    holds = "contiguous mentions that do not overlap"
+    flat = True
+    penalised = False
+
+    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
+        return None
+
+    def trainer(self, given: Trainer | str) -> Trainer:
+        return super().trainer("auto")  # which is not asked for anything
+
+    def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
+        tagger = self.make()
+        corpus = [s.with_mentions(m) for s, m in zip(task.sentences, task.gold, strict=True)]
+        tagger.fit(corpus, dev=task.dev, listener=task.listener)
+        history = list(getattr(tagger, "history_", ()))
+        trained = getattr(tagger, "trained_", None)
+        return (trained if isinstance(trained, Trained) else _OwnTagger(self, tagger)), history
+
+    @classmethod
+    def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
+        raise ModelFileError("a tagger of your own cannot be in a model file")
+
+
+class _OwnTagger(Trained):
+    """A tagger of one's own that has learned."""
+
+    def __init__(self, model: _Own, tagger: FlatTagger) -> None:
+        self.model, self.tagger, self.penalty = model, tagger, {}
+
+    def find(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        return [list(s.mentions) for s in self.tagger.predict(list(sentences))]
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        raise ParameterError("a tagger of your own gives no probabilities")
+
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        return iter(())
+
+    @property
+    def weight_count(self) -> int:
+        return 0
+
+    def header(self) -> dict[str, Any]:
+        raise self._unstorable()
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        raise self._unstorable()
+
+    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        raise self._unstorable()
+
+    def _unstorable(self) -> ParameterError:
+        return ParameterError("a model file holds models of spanloom; taggers of your own cannot be stored in it")

@@ -1,0 +1,291 @@
+"""Models of components: each a structure with weights over the same features."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import Decoder, SparseRows
+from spanloom.base.arrays import Arrays
+from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import reading_order
+from spanloom.decisions import penalty
+from spanloom.evaluation.calibration import Curve
+from spanloom.evaluation.score import micro
+from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution, Joint
+from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow
+from spanloom.models.base import Mentions, Model, Task
+from spanloom.models.component import Component, Shapes
+from spanloom.models.trained import Trained, WeightColumn
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclass(frozen=True)
+class StructuredModel(Model):
+    """A model that is made of components."""
+
+    @abstractmethod
+    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
+        """Make the components from the training mentions."""
+
+    def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
+        """Return what the components need to know of sentences; ``layout`` is that of the ``FeatureExtractor``."""
+        return Shapes([len(s) for s in sentences])
+
+    @abstractmethod
+    def header(self, components: Sequence[Component]) -> dict[str, Any]:
+        """Return what ``from_header`` needs, as JSON."""
+
+    @classmethod
+    @abstractmethod
+    def from_header(cls, header: Mapping[str, Any]) -> tuple[Self, list[Component]]:
+        """Make the model and its components from what ``header`` returned; ``ModelFileError`` if it makes no sense."""
+
+    def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
+        trainer = structure_trainer(task.trainer)
+        components = self.components(task.gold, task.lengths)
+        labels = _labels(components)
+        _check_penalty(self, components, task.penalty)  # before the training, not after it
+        extractor = FeatureExtractor(task.features, self.sites)
+        shapes = self.shapes(task.sentences, extractor.layout)
+        rows = extractor.fit(task.sentences, task.threads, shapes.lattices)
+        compressed = trainer.prepare(rows)
+        dev = None if task.dev is None else Dev.of(self, extractor, task.dev, task.threads)
+        weights: list[Weights] = []
+        history: list[Iteration] = []
+        interrupted = False
+        for number, component in enumerate(components):
+            problem = Problem(
+                rows,
+                component.structure_for(shapes),
+                component.gold(task.gold, shapes),
+                *component.tying(),
+                compressed=compressed,
+            )
+            try:
+                learned, records = follow(
+                    trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                    dev_f1=None if dev is None else dev.f1_of(component),
+                    patience=trainer.patience,
+                    listener=task.listener,
+                )
+            except Interrupted as stop:
+                interrupted, learned, records = True, stop.learned, stop.history
+            weights.append(learned)
+            history.extend(records)
+            if interrupted:
+                # What was not reached has learned nothing, and finds nothing.
+                weights.extend(Weights.zeros(extractor.size, c.structure) for c in components[number + 1 :])
+                break
+        trained = Structured(self, components, *_prune(extractor, weights))
+        if not isinstance(task.penalty, str):
+            trained.set_penalty(penalty.by_label(task.penalty, sorted(labels)))
+        elif not interrupted and task.dev is not None:
+            trained.tune_penalty(task.dev, task.threads, by_label=task.penalty == "auto-by-label")
+        if interrupted:
+            raise Interrupted(trained, history)
+        return trained, history
+
+    @classmethod
+    def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
+        model, components = cls.from_header(header)
+        numbers = range(len(components))
+        weights = [Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"]) for i in numbers]
+        return Structured(model, components, extractor, weights)
+
+
+class Structured(Trained):
+    """Components with their weights. All of them are searched at once."""
+
+    model: StructuredModel
+
+    def __init__(
+        self,
+        model: StructuredModel,
+        components: Sequence[Component],
+        extractor: FeatureExtractor,
+        weights: Sequence[Weights],
+    ) -> None:
+        for component, one in zip(components, weights, strict=True):
+            shape = (extractor.size, len(component.columns))
+            if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
+                raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
+        self.model, self.components, self.extractor, self.weights = model, components, extractor, weights
+        self.labels = _labels(components)
+        self.penalty = {}
+        self.decoder = Decoder.joined(
+            [(c.structure, one.features.ravel(), one.globals) for c, one in zip(components, weights, strict=True)]
+        )
+
+    def find(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        return self._search(*self._rows(sentences, threads), threads)
+
+    def _rows(self, sentences: Sequence[Sentence], threads: int | None) -> tuple[SparseRows, Shapes]:
+        shapes = self.model.shapes(sentences, self.extractor.layout)
+        return self.extractor.transform(sentences, threads, shapes.lattices), shapes
+
+    def _search(self, rows: SparseRows, shapes: Shapes, threads: int | None) -> Mentions:
+        found = decode_all(self.components, self.decoder, rows, shapes, threads or 0)
+        if len(found) == 1:
+            return found[0]
+        return [sorted((m for part in parts for m in part), key=reading_order) for parts in zip(*found, strict=True)]
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        rows, shapes = self._rows([sentence], 1)
+        # A penalty is a decision, not a belief.
+        parts = [
+            component.distribution(self.decoder.scores(rows, 1, number), one.globals, shapes)
+            for number, (component, one) in enumerate(zip(self.components, self.weights, strict=True))
+        ]
+        return parts[0] if len(parts) == 1 else Joint(parts)
+
+    @property
+    def untrained(self) -> frozenset[str]:
+        pairs = zip(self.components, self.weights, strict=True)
+        return frozenset().union(*(c.types for c, one in pairs if not one.features.any() and not one.globals.any()))
+
+    # The mention penalty
+
+    def set_penalty(self, chosen: penalty.Penalty) -> None:
+        self._set_offsets(chosen)
+        self.penalty = dict(chosen)
+
+    def tune_penalty(self, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> Curve:
+        if by_label:
+            _check_penalty(self.model, self.components, "auto-by-label")
+        known = sorted(self.labels - self.untrained)
+        if not any(mention.label in known for sentence in dev for mention in sentence.mentions):
+            raise CorpusError(
+                "the development data have no mention of a label that the model finds, so that they say nothing about "
+                f"a mention penalty; labels are {', '.join(known)}"
+            )
+        rows, shapes = self._rows(dev, threads)
+
+        def find(chosen: penalty.Penalty) -> Mentions:
+            self._set_offsets(chosen)
+            return self._search(rows, shapes, threads)
+
+        curves = penalty.sweep(find, [s.mentions for s in dev], known)
+        curve = penalty.choose_one(curves)
+        value = curve.chosen or 0.0
+        self.set_penalty(penalty.choose_each(curves) if by_label else penalty.by_label(value, sorted(self.labels)))
+        self.penalty_curve = curve
+        return curve
+
+    def _set_offsets(self, chosen: penalty.Penalty) -> None:
+        """Add the penalty to the cells that start a mention; labels without weights would start one at every word."""
+        untrained = self.untrained if chosen else frozenset()
+        for number, component in enumerate(self.components):
+            starts = component.starts()
+            if component.types & chosen.keys() and not any(starts):
+                raise ParameterError("this model has no cells that start mentions, so that it takes no mention penalty")
+            offsets = np.array(
+                [chosen.get(label, 0.0) if label is not None and label not in untrained else 0.0 for label in starts]
+            )
+            self.decoder.set_offsets(number, offsets if offsets.any() else np.zeros(0))
+
+    # Keeping
+
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        several = len(self.components) > 1  # whose columns may have the same names
+        for component, weights in zip(self.components, self.weights, strict=True):
+            prefix = f"{'/'.join(sorted(component.types))}: " if several else ""
+            for k, name in enumerate(component.columns):
+                yield WeightColumn(prefix + name, weights.features[:, k], self.extractor.name)
+
+    @property
+    def weight_count(self) -> int:
+        return sum(one.features.size + one.globals.size for one in self.weights)
+
+    def header(self) -> dict[str, Any]:
+        return self.model.header(self.components)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        stored: dict[str, npt.NDArray[Any]] = {}
+        for i, weights in enumerate(self.weights):
+            stored[f"component.{i}.features"] = weights.features
+            stored[f"component.{i}.globals"] = weights.globals
+        return stored
+
+
+@dataclass(frozen=True, slots=True)
+class Dev:
+    """Development data, ready to be tagged after every iteration."""
+
+    rows: SparseRows
+    mentions: Mentions
+    shapes: Shapes
+    threads: int
+
+    @classmethod
+    def of(
+        cls, model: StructuredModel, extractor: FeatureExtractor, dev: Sequence[Sentence], threads: int | None
+    ) -> Dev:
+        """Extract the features of development sentences."""
+        shapes = model.shapes(dev, extractor.layout)
+        rows = extractor.transform(dev, threads, shapes.lattices)
+        return cls(rows, [s.mentions for s in dev], shapes, threads or 0)
+
+    def f1_of(self, component: Component) -> Callable[[Weights], float]:
+        """Return what gives micro F1 on the mentions of the component's own types for weights."""
+        gold = [[m for m in mentions if m.label in component.types] for mentions in self.mentions]
+
+        def f1(weights: Weights) -> float:
+            decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
+            (found,) = decode_all([component], decoder, self.rows, self.shapes, self.threads)
+            return micro(gold, found).f1
+
+        return f1
+
+
+def decode_all(
+    components: Sequence[Component], decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int
+) -> list[Mentions]:
+    """Find the best structures of every sentence and read them; one list of mentions per component and sentence."""
+    best = decoder.best(rows, threads, [component.structure_for(shapes) for component in components])
+    return [component.decode_all(cells, ptr, shapes) for component, (ptr, cells) in zip(components, best, strict=True)]
+
+
+def _labels(components: Sequence[Component]) -> frozenset[str]:
+    return frozenset().union(*(component.types for component in components))
+
+
+def structure_trainer(trainer: object) -> StructureTrainer:
+    """Return a trainer that learns structures; ``ParameterError`` for others."""
+    if not isinstance(trainer, StructureTrainer):
+        raise ParameterError(f"the trainer {trainer!r} does not learn structures")
+    return trainer
+
+
+def _check_penalty(model: Model, components: Sequence[Component], wanted: penalty.Wanted) -> None:
+    """Raise ``ParameterError`` for a mention penalty that could not be used after the training."""
+    if wanted == "auto-by-label" and any(len(c.types) > 1 for c in components):
+        raise ParameterError(
+            f"labels share a component in the model {model.name!r}: their penalties cannot be chosen apart; "
+            'use penalty="auto"'
+        )
+    if isinstance(wanted, Mapping):
+        penalty.by_label(wanted, sorted(_labels(components)))
+
+
+def _prune(extractor: FeatureExtractor, weights: list[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
+    """Drop the features that no component uses; with an L1 penalty that is most of them."""
+    used = np.zeros(extractor.size, np.bool_)
+    for one in weights:
+        used |= one.features.any(axis=1)
+    if used.all():
+        return extractor, weights
+    smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
+    return extractor.keep(np.flatnonzero(used)), smaller

@@ -1,0 +1,204 @@
+"""The multilabel model at work: subsets of the tokens with their scores; see ``models.multilabel``."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import SubsetFinder
+from spanloom.base.arrays import Floats
+from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_count
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention
+from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring
+from spanloom.features import FeatureExtractor, PairFeatures
+from spanloom.inference import Distribution, Independent
+from spanloom.learning import SubsetWeights
+from spanloom.learning.online import ROLES
+from spanloom.models.base import Mentions
+from spanloom.models.trained import Trained, WeightColumn
+from spanloom.schemes.subsets import conflict, decode_subset
+
+if TYPE_CHECKING:
+    from spanloom.models.multilabel import Multilabel
+
+TABLE = ("strings", "string_ends", "pool_sizes", "template_of", "keys")
+"""The arrays of the table of pair features."""
+DISTANCES = ("2", "3", "4", "5", "6..7", "8..10", "11..15", "16..25", "26..")
+"""The ranges of the distance between the ends of a skip that have a weight."""
+
+Scored = list[tuple[float, Mention]]
+
+
+class Subsets(Trained):
+    """Scores of subsets.
+
+    Parameters
+    ----------
+    types
+        The labels, in the order of their columns.
+    gap
+        The widest gap within a mention.
+    restrictions
+        Which mentions may stand together.
+    probabilities
+        Whether a score is the log-odds of the mention.
+    """
+
+    model: Multilabel
+
+    def __init__(
+        self,
+        model: Multilabel,
+        types: Sequence[str],
+        extractor: FeatureExtractor,
+        pairs: PairFeatures,
+        weights: SubsetWeights,
+        *,
+        gap: int,
+        restrictions: Sequence[str],
+        probabilities: bool,
+    ) -> None:
+        self.model, self.types, self.labels, self.extractor = model, types, frozenset(types), extractor
+        self.gap, self.restrictions, self.probabilities = gap, restrictions, probabilities
+        self.weights, self._pairs, self.penalty = weights, pairs, {}
+        self.rescoring: Rescoring | None = None
+        self.thresholds = np.zeros(len(types))
+        self._finder = SubsetFinder(
+            pairs.program,
+            len(types),
+            gap,
+            np.ascontiguousarray(weights.tokens).ravel(),
+            weights.distances,
+            **{name: weights.table[name] for name in TABLE},
+            pair_weights=np.ascontiguousarray(weights.pairs).ravel(),
+        )
+
+    def set_threshold(self, threshold: float | Mapping[str, float]) -> None:
+        """Take mentions that score above this from now on; a mapping changes the labels that it names."""
+        by_label = dict.fromkeys(self.types, threshold) if not isinstance(threshold, Mapping) else threshold
+        for label, value in by_label.items():
+            if label not in self.labels:
+                raise ParameterError(f"there is no label {label!r} to set a threshold for; labels: {list(self.types)}")
+            if isinstance(value, bool) or not isinstance(value, float | int) or not math.isfinite(value):
+                raise ParameterError(f"a threshold must be a finite number, got {value!r} for {label!r}")
+        before = dict(zip(self.types, self.thresholds.tolist(), strict=True))
+        self.thresholds = np.array([float(by_label.get(label, before[label])) for label in self.types])
+
+    # Finding
+
+    def find(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        if self.rescoring is None:
+            found = self._best(sentences, self.model.k or 0, self.thresholds, 0.0, self.restrictions, threads)
+            return [sorted(m for _, m in subsets) for subsets in found]
+        least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
+        scored = self.candidates(sentences, threads=threads)
+        return [sorted(m for score, m in subsets if score > least[m.label]) for subsets in scored]
+
+    def candidates(
+        self, sentences: Sequence[Sentence], k: int | None = None, *, threads: int | None = None
+    ) -> list[Scored]:
+        """Return the ``k`` best subsets of each sentence with their scores, whatever the threshold."""
+        if k is not None:
+            check_count("k", k)
+        if self.rescoring is None:
+            nothing = np.zeros(len(self.types))
+            return self._best(sentences, k or self.model.k or 0, nothing, -math.inf, self.restrictions, threads)
+        found = []
+        everything = self.unrestricted(sentences, LOOKED_AT, LOWEST, threads)
+        for subsets, sentence in zip(everything, sentences, strict=True):
+            kept: Scored = []
+            for score, mention in self.rescoring.rescore(subsets, sentence, probabilities=self.probabilities):
+                if all(conflict(mention, other, self.restrictions) is None for _, other in kept):
+                    kept.append((score, mention))
+            found.append(kept[:k])
+        return found
+
+    def unrestricted(self, sentences: Sequence[Sentence], k: int, above: float, threads: int | None) -> list[Scored]:
+        """Return the best subsets, whatever may stand together."""
+        return self._best(sentences, k, np.zeros(len(self.types)), above, (), threads)
+
+    def _best(
+        self,
+        sentences: Sequence[Sentence],
+        k: int,
+        thresholds: Floats,
+        above: float,
+        restrictions: Sequence[str],
+        threads: int | None,
+    ) -> list[Scored]:
+        rows = self.extractor.transform(sentences, threads)
+        found = self._finder.find(
+            rows,
+            self._pairs.columns,
+            self._pairs.read(sentences),
+            k,
+            thresholds,
+            above,
+            "no_overlap" in restrictions,
+            "no_embedding" in restrictions,
+            "no_self_embedding" in restrictions,
+            threads or 0,
+        )
+        return [[(score, self._mention(score, t, tokens)) for score, t, tokens in subsets] for subsets in found]
+
+    def _mention(self, score: float, type_: int, tokens: list[int]) -> Mention:
+        prob = None
+        if self.probabilities:
+            prob = 1 / (1 + math.exp(-score)) if score > -700 else 0.0
+        return decode_subset(self.types[type_], tokens, prob)
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        """Every candidate for itself, with even odds at the threshold; what else there is has no probability."""
+        least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
+        (scored,) = self.candidates([sentence], threads=1)
+        odds = [score - least[mention.label] for score, mention in scored]
+        return Independent([mention for _, mention in scored], odds, exact=False)
+
+    # Keeping
+
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        weights, types = self.weights, len(self.types)
+        for t, label in enumerate(self.types):
+            for r, role in enumerate(ROLES):
+                yield WeightColumn(f"{label} {role}", weights.tokens[:, r * types + t], self.extractor.name)
+            yield WeightColumn(f"{label} skip", weights.pairs[:, t], self._finder.pair_feature)
+            if weights.distances.size:
+                yield WeightColumn(f"{label} distance", weights.distances[t::types], DISTANCES.__getitem__)
+
+    @property
+    def weight_count(self) -> int:
+        return self.weights.tokens.size + self.weights.pairs.size + self.weights.distances.size
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "max_gap": self.gap,
+            "restrictions": list(self.restrictions),
+            "threshold": dict(zip(self.types, self.thresholds.round(4).tolist(), strict=True)),
+            "rescore": self.rescoring is not None,
+        }
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "labels": list(self.types),
+            "k": self.model.k,
+            "gap": self.gap,
+            "restrictions": list(self.restrictions),
+            "thresholds": self.thresholds.tolist(),
+            "company": None if self.rescoring is None else self.rescoring.to_json(),
+            "probabilities": self.probabilities,
+        }
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        weights = self.weights
+        own: dict[str, npt.NDArray[Any]] = {name: weights.table[name] for name in TABLE}
+        own |= {"tokens": weights.tokens, "distances": weights.distances, "pairs": weights.pairs}
+        return {f"model.{name}": array for name, array in own.items()}

@@ -1,0 +1,146 @@
+"""A model that has learned: finds mentions, says what it believes, goes into a file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from spanloom.base.arrays import Arrays, Floats32, below
+from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.corpus.document import Sentence
+from spanloom.decisions.penalty import Penalty
+from spanloom.evaluation.calibration import Curve
+from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution
+from spanloom.models.base import CLASSES, Mentions, Model
+from spanloom.models.holding import Holder
+
+
+@dataclass(frozen=True, slots=True)
+class WeightColumn:
+    """The weights of one output symbol, and what each is the weight of."""
+
+    name: str
+    weights: Floats32
+    feature: Callable[[int], str]
+
+
+class Trained(ABC):
+    """A model at work.
+
+    Attributes
+    ----------
+    model
+        Its settings, with what was chosen from the data.
+    extractor
+        Its features.
+    labels
+        The labels of the mentions that it finds.
+    penalty
+        The mention penalty in use, by label.
+    penalty_curve
+        Precision and recall on the development data at each mention penalty, if it was chosen there.
+    """
+
+    model: Model
+    extractor: FeatureExtractor
+    labels: frozenset[str]
+    penalty: Penalty
+    penalty_curve: Curve | None = None
+
+    @abstractmethod
+    def find(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        """Return the mentions of each sentence.
+
+        ``conflicts`` counts mentions of different parts that hardly go together, see ``decisions.combine``.
+        """
+
+    @abstractmethod
+    def distribution(self, sentence: Sentence) -> Distribution:
+        """Return what the model believes of a sentence, whatever the mention penalty."""
+
+    @property
+    def parts(self) -> list[Trained]:
+        """The trained models that it is made of: itself alone, unless its model is a reduction."""
+        return [self]
+
+    @property
+    def holder(self) -> Holder:
+        """What says which mentions of new data it could find."""
+        return self.model
+
+    @property
+    def untrained(self) -> frozenset[str]:
+        """Labels that have learned nothing, because training was stopped before their turn."""
+        return frozenset()
+
+    # The mention penalty
+
+    def set_penalty(self, chosen: Penalty) -> None:
+        """Use a mention penalty from now on."""
+        if chosen:
+            raise self._no_penalty()
+        self.penalty = {}
+
+    def tune_penalty(self, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> Curve:
+        """Use the mention penalty that is best on development data; return what each gives there."""
+        raise self._no_penalty()
+
+    def set_threshold(self, threshold: float | Mapping[str, float]) -> None:
+        """Take mentions that score above this from now on, one number or one by label."""
+        raise ParameterError(f"the model {self.model.name!r} has no threshold; multilabel has one")
+
+    def _no_penalty(self) -> ParameterError:
+        return ParameterError(f"the model {self.model.name!r} takes no mention penalty")
+
+    # Keeping
+
+    @abstractmethod
+    def weight_columns(self) -> Iterator[WeightColumn]:
+        """Yield everything that was learned, column by column, to be looked at."""
+
+    @property
+    @abstractmethod
+    def weight_count(self) -> int:
+        """How many weights there are."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what was chosen from the data, for people to see."""
+        return self.model.facts()
+
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """Return what ``Model.restore`` needs, as JSON."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what was learned besides the features, for a file."""
+
+    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """Return what a file holds of the model: arrays by name, and JSON."""
+        features, feature_header = self.extractor.state()
+        arrays = {f"features.{name}": array for name, array in features.items()} | self.arrays()
+        header = {"model": {"name": self.model.name, **self.header()}, "features": feature_header}
+        return arrays, {**header, "mention_penalty": self.penalty}
+
+
+def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:
+    """Undo ``Trained.state``; ``ModelFileError``, ``ValueError``, ``KeyError`` or ``TypeError`` if that cannot be."""
+    stored = header["model"]
+    if stored["name"] not in CLASSES:
+        raise ModelFileError(
+            f"the model is a {stored['name']!r}, which this version of spanloom does not have; if it is yours, import "
+            "the module that defines it before you load the file"
+        )
+    extractor = FeatureExtractor.from_state(below(arrays, "features."), header["features"])
+    trained = CLASSES[stored["name"]].restore(stored, arrays, extractor)
+    trained.penalty = {}
+    trained.set_penalty({str(label): float(value) for label, value in header.get("mention_penalty", {}).items()})
+    return trained

@@ -1,0 +1,183 @@
+"""The parameters of a recogniser: names, nested names, checks; scikit-learn's manners."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_choice, check_count
+from spanloom.base.settings import JOINT, Settings, merge, nested
+from spanloom.corpus import Document, Sentence
+from spanloom.decisions.best import Best, decision
+from spanloom.decisions.repairs import REPAIRS
+from spanloom.features import FeatureSet, read_resource
+from spanloom.learning import LBFGS, TRAINERS, Auto, Trainer
+from spanloom.models import Model, named
+from spanloom.schemes.flat import CHOICES, overlapping
+
+AUTO = "auto"
+AT_ONCE = {f"decide{JOINT}penalty": "set_mention_penalty", f"model{JOINT}threshold": "set_threshold"}
+"""Parameters that count when predicting: changed on a fitted recogniser at once, by this method."""
+
+
+class Parameters:
+    """What ``Recognizer`` stores: its constructor only stores, ``fit`` checks."""
+
+    model: Model | str
+    features: str | Sequence[str] | FeatureSet
+    clusters: str | os.PathLike[str] | None
+    annotators: Any
+    trainer: Trainer | str
+    decide: Best | str
+    repairs: Sequence[str]
+    keep: str
+    seed: int
+    threads: int | None
+    tokenizer: Any
+    splitter: Any
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Return the parameters of the constructor with their default values."""
+        return {name: one.default for name, one in inspect.signature(cls.__init__).parameters.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with ``deep`` also those within: ``model__base__order``."""
+        own = {name: getattr(self, name) for name in self.defaults()}
+        return own | self._within(own) if deep else own
+
+    def _within(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        return nested({name: _settings(name, value) for name, value in own.items()})
+
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters; they count from the next ``fit`` on, a mention penalty or threshold in numbers at once."""
+        own = self.get_params(deep=False)
+        changed = {name.partition(JOINT)[0] for name in params if JOINT in name}
+        within = {name: _settings(name, params.get(name, value)) for name, value in own.items() if name in changed}
+        asked = {name.removeprefix(f"trainer{JOINT}") for name in params if name.startswith(f"trainer{JOINT}")}
+        if isinstance(within.get("trainer"), Auto) and not asked.issubset(Auto.parameters()):
+            within["trainer"] = self._trainer(within.get("model", params.get("model", self.model)))
+        whole = {name: value for name, value in params.items() if name not in within}
+        for name, value in merge("the settings of a Recognizer", own | within, whole).items():
+            if value is not own[name]:
+                setattr(self, name, value)
+        for name, method in AT_ONCE.items():
+            if name in params and hasattr(self, "trained_") and not isinstance(params[name], str):
+                getattr(self, method)(params[name])
+        return self
+
+    def full_name(self, name: str) -> str:
+        """Return the whole name of a parameter that is given by its last part, e.g. ``trainer__l2`` for ``l2``.
+
+        Dots may stand for the two underscores. ``ParameterError`` if there is none, or more than one.
+
+        Examples
+        --------
+        >>> from spanloom import Recognizer
+        >>> Recognizer("chain").full_name("l2"), Recognizer("chain").full_name("model.scheme")
+        ('trainer__l2', 'model__scheme')
+        """
+        asked = name.replace(".", JOINT).replace("-", "_")
+        own = self.get_params(deep=False)
+        if asked.partition(JOINT)[0] in own:
+            return asked
+        within = self._within(own) | nested({"trainer": self._trainer(self.model)})
+        found = [full for full in within if full.split(JOINT)[-1] == asked]
+        shortest = [full for full in found if full.count(JOINT) == min(f.count(JOINT) for f in found)]
+        if len(shortest) != 1:
+            which = (
+                f"{len(shortest)} parameters end in {name!r}: {', '.join(shortest)}"
+                if shortest
+                else (f"there is no parameter {name!r}; there are {', '.join([*own, *within])}")
+            )
+            raise ParameterError(which.replace(JOINT, "."))
+        return shortest[0]
+
+    def _trainer(self, model: Any) -> Trainer:
+        """The trainer that the settings mean, as far as that is known before the data are."""
+        given: Trainer = _settings("trainer", self.trainer)
+        if not isinstance(given, Auto):
+            return given
+        return LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(None, TargetTags(required=False), input_tags=InputTags(two_d_array=False, string=True))
+
+    def __repr__(self) -> str:
+        defaults = self.defaults()
+        changed = {k: v for k, v in self.get_params(deep=False).items() if v != defaults[k]}
+        return f"Recognizer({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+
+    # What they mean
+
+    @property
+    def makes(self) -> str | None:
+        """The column that it makes, for a tagger; None if it finds mentions."""
+        return None if self.model == AUTO else named(self.model).makes
+
+    def check(self, with_dev: bool) -> None:
+        """Raise ``ParameterError`` for values that are not allowed, before any work."""
+        if self.model != AUTO:
+            model = named(self.model)
+            self.check_model(model)
+        if isinstance(self.trainer, str):
+            check_choice("trainer", self.trainer, TRAINERS)
+        decide = decision(self.decide)
+        if decide.needs_dev and not with_dev:
+            raise ParameterError(f"penalty={decide.penalty!r} is chosen on development data; pass dev=…")
+        for name in self.repairs:
+            check_choice("repairs", name, REPAIRS)
+        check_choice("keep", self.keep, ("raise", *CHOICES))
+        check_count("seed", self.seed, low=0)
+        if self.threads is not None:
+            check_count("threads", self.threads, low=1)
+
+    def check_model(self, model: Model) -> Trainer:
+        """Return the trainer of a model; ``ParameterError`` if the other settings do not go with it."""
+        penalty = decision(self.decide).penalty
+        if not model.penalised and (isinstance(penalty, Mapping | str) or penalty):
+            raise ParameterError(f"the model {model.name!r} takes no mention penalty; leave out penalty={penalty!r}")
+        return model.trainer(self.trainer)
+
+    def model_for(self, documents: Sequence[Document]) -> Model:
+        """Return the model: the one that is asked for, or the one that suits the mentions."""
+        if self.model != AUTO:
+            return named(self.model)
+        sentences: list[Sentence] = [s for document in documents for s in document.sentences]
+        if self.keep == "raise" and any(m.discontinuous for s in sentences for m in s.mentions):
+            return named("multilabel")
+        return named("edge" if any(overlapping(s.mentions) for s in sentences) else "chain")
+
+    def feature_set(self) -> FeatureSet:
+        """Return the features that the settings ask for, with their tables; annotators may add more."""
+        if self.clusters is None:
+            return self._given_features({})
+        return self._given_features({"brown": read_resource(self.clusters, "brown")}).with_clusters()
+
+    def _given_features(self, tables: Mapping[str, Any]) -> FeatureSet:
+        if isinstance(self.features, FeatureSet):
+            return replace(self.features, resources={**self.features.resources, **tables})
+        if not isinstance(self.features, str):
+            return FeatureSet(list(self.features), resources=tables)
+        if Path(self.features).suffix == ".toml":
+            features = FeatureSet.from_toml(self.features)
+            return replace(features, resources={**features.resources, **tables})
+        return FeatureSet.named(self.features, tables)
+
+
+def _settings(name: str, value: Any) -> Any:
+    """Return the settings that a shorthand stands for; anything else stays what it is."""
+    if isinstance(value, Settings):
+        return value
+    if name == "model" and isinstance(value, str) and value != AUTO:
+        return named(value)
+    if name == "trainer":
+        return TRAINERS[value]() if value in TRAINERS else value
+    return decision(value) if name == "decide" else value
