@@ -29,9 +29,10 @@ from spanloom import write as write_corpus
 from spanloom.formats.checks import decode
 from spanloom.formats.lines import lines
 from spanloom.formats.report import Report
+from spanloom.learning import LBFGS
 from spanloom.tagging import TextTagger, json_records, tag_lines
 
-MODELS = {"chain": {"overlap": "longest"}, "edge": {"overlap": "longest"}}
+MODELS = ("chain", "edge")
 DOCUMENT = 8  # sentences
 LONG = 20_000_000
 SLICE = 400  # documents: as many as a batch of tag_lines has, about
@@ -67,7 +68,7 @@ def load(ner: Recognizer, source: str, target: str) -> Seconds:
 def stages(ner: Recognizer, source: str, target: str) -> Seconds:
     """Each stage by itself."""
     tagger = TextTagger(ner, 1)
-    features, decoder = ner.extractor_._fitted(), ner._fitted().decoder  # type: ignore[attr-defined]
+    features, decoder = ner.extractor_._fitted(), ner.trained_.decoder  # type: ignore[attr-defined]
     seconds: Seconds = defaultdict(float)
     clock = time.process_time()
 
@@ -139,10 +140,10 @@ def main() -> None:
         whole_text = "\n".join(sentences)
         whole_text = (whole_text * (LONG // len(whole_text) + 1))[:LONG]
         long.write_text(json.dumps({"id": "long", "text": whole_text}, ensure_ascii=False) + "\n", encoding="utf-8")
-        for kind, settings in MODELS.items():
+        for kind in MODELS:
             model = folder / f"{kind}.loom"
             train = [s for doc in read(f"genia:{args.data}/genia?classes=5&split=train") for s in doc.sentences]
-            ner = Recognizer(kind, max_iter=10, threads=1, **settings).fit(train)
+            ner = Recognizer(kind, keep="longest", trainer=LBFGS(max_iter=10), threads=1).fit(train)
             ner.save(model)
             best: Seconds = {}
             peaks: dict[str, float] = {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from spanloom.engines import ComponentEngine
 
 from spanloom import CorpusError, Recognizer, read, write
 from spanloom._native import TokenizedTexts
@@ -18,16 +19,22 @@ from spanloom.corpus import make_document
 from spanloom.formats.checks import encode
 from spanloom.formats.jsonl import to_dict
 from spanloom.formats.report import Report
-from spanloom.learning import Weights
+from spanloom.learning import LBFGS
+from spanloom.models import Model
+from spanloom.models.chain import Chain
+from spanloom.models.chains import Chains
+from spanloom.models.edge import Edge
+from spanloom.models.state import State
+from spanloom.models.structured import Structured
 from spanloom.tagging import TextTagger, json_records, obstacle, tag_lines
 
-KINDS = {
-    "chain": {"model": "chain", "overlap": "longest"},
-    "chain, no outside": {"model": "chain", "overlap": "longest", "scheme": "BI"},
-    "chain, unconstrained": {"model": "chain", "overlap": "longest", "scheme": "IO", "constrained": False},
-    "chains": {"model": "chains", "overlap": "longest"},
-    "edge": {"model": "edge", "overlap": "longest"},
-    "state": {"model": "state", "overlap": "longest"},
+KINDS: dict[str, Model] = {
+    "chain": Chain(),
+    "chain, no outside": Chain(scheme="BI"),
+    "chain, unconstrained": Chain(scheme="IO", constrained=False),
+    "chains": Chains(),
+    "edge": Edge(),
+    "state": State(),
 }
 WORDS = [
     *("IL-2", "gene", "NF-kappa B", "Ünïcode β", "細胞", "👨‍👩‍👧", "T cells", "the", 'a "quoted\\" one', "\x01\x7f"),
@@ -39,16 +46,26 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join), ma
 @pytest.fixture(scope="module", params=KINDS)
 def trained(request: pytest.FixtureRequest) -> Recognizer:
     """A recogniser whose weights are random, so that it finds every kind of structure."""
-    ner = Recognizer(**KINDS[request.param], max_iter=1, threads=1).fit(read("sample:train"))
-    engine = ner._fitted()
-    assert isinstance(engine, ComponentEngine)
+    ner = trained_on("train", KINDS[request.param], 1)
+    first = ner.trained_
+    assert isinstance(first, Structured)
     rng = np.random.default_rng(7)
     weights = [
-        Weights(rng.normal(size=one.features.shape).astype(np.float32), rng.normal(size=one.globals.shape))
-        for one in ner.weights_
+        replace(
+            one,
+            features=rng.normal(size=one.features.shape).astype(np.float32),
+            globals=rng.normal(size=one.globals.shape),
+        )
+        for one in first.weights
     ]
-    engine.install(ner.extractor_, weights)
+    ner.trained_ = Structured(first.model, first.components, first.extractor, weights)
     return ner
+
+
+def trained_on(part: str, model: Model | str = "chain", iterations: int = 1, **settings: Any) -> Recognizer:
+    """A recogniser that has learned a little."""
+    ner = Recognizer(model, keep="longest", trainer=LBFGS(max_iter=iterations), threads=1, **settings)
+    return ner.fit(read(f"sample:{part}"))
 
 
 def by_objects(ner: Recognizer, text: str, id: str = "") -> str:
@@ -109,7 +126,7 @@ def test_threads_do_not_matter(trained: Recognizer, whole: bool) -> None:
 
 
 def test_a_mention_penalty_counts() -> None:
-    ner = Recognizer("edge", overlap="longest", max_iter=20, threads=1).fit(read("sample:train"))
+    ner = trained_on("train", "edge", 20)
     texts = [doc.text for doc in read("sample:train")]
     before = TextTagger(ner).tag(texts).found.size
     ner.set_mention_penalty(-1000.0)
@@ -153,7 +170,7 @@ def test_mentions_only_are_those_of_the_whole_lines(trained: Recognizer, tmp_pat
     [('{"text": "a"', "not JSON"), ('{"text": 5}', "text must be"), ('{"txt": "a"}', "unknown field")],
 )
 def test_bad_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
-    ner = Recognizer("chain", overlap="longest", max_iter=1, threads=1).fit(read("sample:dev"))
+    ner = trained_on("dev")
     source = tmp_path / "in.jsonl"
     source.write_text('{"text": "good"}\n' + line + "\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=rf"in\.jsonl:2.*{message}"):
@@ -173,15 +190,14 @@ def test_text_with_half_a_surrogate_pair_is_refused(trained: Recognizer) -> None
     [
         ({"model": "semimarkov"}, "semimarkov"),
         ({"model": "memm"}, "memm"),
-        ({"scheme": "BIOHD"}, "chain"),
+        ({"model": Chain(scheme="BIOHD")}, "chain"),
         ({"repairs": ("parentheses",)}, "repaired"),
         ({"features": ["pos"]}, "pos"),
         ({"tokenizer": lambda text: [(0, len(text))]}, "tokenizer"),
     ],
 )
-def test_what_cannot_go_the_short_way_says_why(changes: dict[str, object], reason: str) -> None:
-    ner = Recognizer(**({"model": "chain", "overlap": "longest", "max_iter": 1, "threads": 1} | changes))  # type: ignore[arg-type]
-    ner.fit(read("sample:dev"))
+def test_what_cannot_go_the_short_way_says_why(changes: dict[str, Any], reason: str) -> None:
+    ner = Recognizer(**({"model": "chain", "keep": "longest", "threads": 1} | changes)).fit(read("sample:dev"))
     assert reason in str(obstacle(ner))
     with pytest.raises(ParameterError, match=r"cannot tag text natively.*Recognizer\.stream"):
         TextTagger(ner)

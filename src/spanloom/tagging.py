@@ -7,11 +7,9 @@ features read nothing but words; ``obstacle`` says what is in the way of others,
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,15 +20,10 @@ from spanloom._native import Reading, TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import Document
 from spanloom.formats.checks import BadRecord, decode, encode
-from spanloom.formats.compression import packing
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
 from spanloom.formats.lines import lines
-from spanloom.formats.lines import whole as read_whole
-from spanloom.formats.reading import way_out
-from spanloom.formats.reference import Reference
 from spanloom.formats.report import Report
-from spanloom.formats.writing import binary_target
 from spanloom.models.chain import ChainComponent
 from spanloom.models.component import Component
 from spanloom.models.separators import SeparatorComponent
@@ -197,7 +190,11 @@ def json_records(path: str, report: Report) -> Iterator[Plain | Document]:
 
 
 def tag_lines(
-    recognizer: Recognizer, items: Iterable[Plain | Document], *, whole: bool = True, report: Report | None = None
+    recognizer: Recognizer,
+    items: Iterable[Plain | Document],
+    *,
+    whole: bool = True,
+    counts: Counter[str] | None = None,
 ) -> Iterator[bytes]:
     r"""Yield JSON lines with the mentions that a recogniser finds, some lines at a time.
 
@@ -209,8 +206,8 @@ def tag_lines(
         A trained one without an ``obstacle``; its ``threads`` count.
     whole
         Whether lines have the whole documents; False for ids and mentions.
-    report
-        Counts documents and mentions.
+    counts
+        Counts what the lines so far have: ``"documents"`` and ``"mentions"``.
 
     Examples
     --------
@@ -220,6 +217,7 @@ def tag_lines(
     b'{"id":"a","mentions":[{"label":"DNA","chars":[[4,13]],"text":"IL-2 gene"}]}\n'
     """
     tagger = TextTagger(recognizer, recognizer.threads)
+    done: Counter[str] = Counter() if counts is None else counts
     batch: list[Plain] = []
     size = 0
 
@@ -228,9 +226,7 @@ def tag_lines(
         full, batch, size = batch, [], 0
         metas = [one.meta if whole else "" for one in full]
         tagged = tagger.tag([one.text for one in full])
-        if report is not None:
-            report.documents += len(full)
-            report.mentions += tagged.found.size
+        done.update(documents=len(full), mentions=tagged.found.size)
         return tagged.json_lines([one.id for one in full], metas, whole=whole)
 
     for item in items:
@@ -242,58 +238,11 @@ def tag_lines(
         else:
             if batch:
                 yield flush()
-            found = recognizer.predict(item)
-            if report is not None:
-                report.documents += 1
-                report.mentions += len(found.mentions)
-            record = to_dict(found, chars=True)
+            record = to_dict(recognizer.predict(item), chars=True)
+            done.update(documents=1, mentions=len(record["mentions"]))
             yield encode(record if whole else mentions_only(record), f"document {item.id!r}").encode()
     if batch:
         yield flush()
-
-
-def tag_files(recognizer: Recognizer, refs: Sequence[Reference], target: Reference) -> Report | None:
-    """Tag JSONL and text files into a JSONL file by the short way; None, with nothing done, if there is none.
-
-    Parameters
-    ----------
-    recognizer
-        A trained one.
-    refs
-        Where texts come from.
-    target
-        Where the lines go; ``-`` prints. Its options must be ``chars=yes``, or ``fields=mentions``.
-
-    Returns
-    -------
-    report
-        How many documents and mentions were written.
-    """
-    whole = target.options.get("fields", "all") == "all"
-    plain_refs = all(ref.format in ("jsonl", "text") and not ref.options and str(ref) != "text:-" for ref in refs)
-    plain_target = target.format == "jsonl" and (target.options == {"chars": "yes"} or not whole)
-    if not (plain_refs and plain_target) or obstacle(recognizer) is not None:
-        return None
-    report = Report()
-    report.ref = target
-    pieces = tag_lines(recognizer, chain.from_iterable(map(_records, refs)), whole=whole, report=report)
-    if target.path == "-":
-        for piece in pieces:
-            sys.stdout.write(piece.decode())
-        sys.stdout.flush()
-    else:
-        with binary_target(target.path, report) as raw, packing(target.path, raw) as out:
-            out.writelines(pieces)
-    return report
-
-
-def _records(ref: Reference) -> Iterator[Plain | Document]:
-    if ref.format == "text":
-        yield Plain(Path(ref.path).name, read_whole(ref.path))
-        return
-    report = Report()
-    yield from json_records(ref.path, report)
-    report.raise_errors(way_out(report))
 
 
 def _is_plain(record: Any) -> bool:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from spanloom import Mention, Recognizer, Sentence, read, write
+from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.cli import main
 from spanloom.cli.progress import TrainingProgress
 
@@ -116,43 +116,6 @@ def test_tag_writes_files_that_can_be_read_back(model, tmp_path, form):
     )
 
 
-@pytest.mark.parametrize("to_file", [True, False])
-def test_tag_of_texts_writes_what_the_library_does(model, tmp_path, to_file):
-    """Files of text take a shorter way, to the same bytes."""
-    lines, text, out = tmp_path / "a.jsonl", tmp_path / "b.txt", tmp_path / "out.jsonl"
-    lines.write_text('{"id": "1", "text": "The IL-2 gene.\\nÄ p53"}\n{"tokens": ["the", "gene"]}\n', encoding="utf-8")
-    text.write_text("Anna Bell lives in Paris.\r\nShe knows NF-kappa B.", encoding="utf-8")
-    write(Recognizer.load(model).stream([*read(lines), *read(text)]), tmp_path / "expected.jsonl", chars="yes")
-    done = run("tag", model, lines, text, *(["-o", out] if to_file else []))
-    assert done.returncode == 0, done.stderr
-    expected = (tmp_path / "expected.jsonl").read_text(encoding="utf-8")
-    assert (out.read_text(encoding="utf-8") if to_file else done.stdout) == expected
-
-
-@pytest.mark.parametrize("source", ["a.jsonl", "sample:test"])
-def test_tag_writes_mentions_only(model, tmp_path, source):
-    """By the short way and through objects."""
-    lines = [json.dumps({"id": str(i), "text": doc.text}) + "\n" for i, doc in enumerate(read("sample:test"))]
-    (tmp_path / "a.jsonl").write_text("".join(lines), encoding="utf-8")
-    source = tmp_path / source if source == "a.jsonl" else source
-    short, whole = (run("tag", model, source, "--format", form) for form in ("mentions", "jsonl"))
-    assert short.returncode == 0, short.stderr
-    records = [json.loads(line) for line in whole.stdout.splitlines()]
-    assert [json.loads(line) for line in short.stdout.splitlines()] == [
-        {"id": r["id"], "mentions": [{k: m[k] for k in ("label", "chars", "text")} for m in r["mentions"]]}
-        for r in records
-    ]
-    assert any(r["mentions"] for r in records)
-
-
-def test_tag_names_a_bad_line_and_leaves_no_file(model, tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": 1}\n', encoding="utf-8")
-    done = run("tag", model, tmp_path / "a.jsonl", "-o", tmp_path / "out.jsonl")
-    assert done.returncode != 0
-    assert "a.jsonl:2" in done.stderr.replace("\n", "")
-    assert not (tmp_path / "out.jsonl").exists()
-
-
 def test_tag_prints_any_format_of_lines(model):
     """--format without --output goes to the screen."""
     done = run("tag", model, "--format", "conll", stdin="The p53 gene.\n")
@@ -168,7 +131,7 @@ def test_tag_prints_any_format_of_lines(model):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--format", "foo"], "'foo' is none of auto, draw, mentions, jsonl"),
+        (["--format", "foo"], "'foo' is none of auto, draw, jsonl"),
         (["--format", "brat"], "brat is not a format of lines and needs a path"),
         (["--format", "gum", "-o", "x"], "'gum' can be read only"),
         (["--format", "draw", "-o", "x.txt"], "leave --output out"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from spanloom.corpus import Document
     from spanloom.formats.report import Problem
 
+T = TypeVar("T")
+U = TypeVar("U")
 SKIPPED = 3
 """The exit code of a command that did all but what it skipped."""
 
@@ -41,6 +43,21 @@ OnErrorOption = Annotated[
         "OUT.skipped.jsonl, and end with exit code 3."
     ),
 ]
+
+
+def error_last(items: Iterable[T], work: Callable[[Iterator[T]], Iterator[U]]) -> Iterator[U]:
+    """Yield what ``work``, which may take items in batches, makes of them; an error in getting them comes last."""
+    failed: list[SpanloomError] = []
+
+    def readable() -> Iterator[T]:
+        try:
+            yield from items
+        except SpanloomError as error:
+            failed.append(error)
+
+    yield from work(readable())
+    if failed:
+        raise failed[0]
 
 
 class Source:
@@ -83,17 +100,7 @@ class Source:
 
     def through(self, work: Callable[[Iterator[Document]], Iterator[Document]]) -> Iterator[Document]:
         """Yield what ``work``, which may take documents in batches, makes of them; a reading error comes last."""
-        failed: list[SpanloomError] = []
-
-        def readable() -> Iterator[Document]:
-            try:
-                yield from self
-            except SpanloomError as error:
-                failed.append(error)
-
-        yield from work(readable())
-        if failed:
-            raise failed[0]
+        return error_last(self, work)
 
     def finish(self) -> None:
         """Say how much was skipped, and end the command with its exit code if anything was."""

@@ -127,13 +127,19 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
     settings = _options(function, parsed, options)
     report = Report(ref=Reference(parsed.format, parsed.path, settings))
     function(_counted(docs, report), parsed.path, report, **settings)
-    if report.stopped is not None:
-        if report.partial:
-            n = report.documents
-            kept = f"the {n:,} documents before it are" if n > 1 else "the document before it is"
-            report.stopped.args = (f"{report.stopped}\n{kept} in {report.partial}",)
-        raise report.stopped
+    raise_stopped(report)
     return report
+
+
+def raise_stopped(report: Report) -> None:
+    """Raise the error that ended the documents, if there was one, and say where those before it are."""
+    if report.stopped is None:
+        return
+    if report.partial:
+        n = report.documents
+        kept = f"the {n:,} documents before it are" if n > 1 else "the document before it is"
+        report.stopped.args = (f"{report.stopped}\n{kept} in {report.partial}",)
+    raise report.stopped
 
 
 def check_target(ref: Reference, **options: Any) -> Callable[..., None]:
