@@ -24,12 +24,14 @@ import numpy.typing as npt
 
 from spanloom._native import ChainStructure
 from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
 from spanloom.models.base import Cells, Component, Model, Shapes
 from spanloom.schemes import Representations, Segments, first_misfit
 from spanloom.schemes.biohd import BIOHD, Biohd, lost
 from spanloom.schemes.flat import ORDERS
 from spanloom.schemes.maps import Tied
+from spanloom.schemes.partial import Mask, allowed_labels
 
 
 class ChainComponent(Component):
@@ -63,6 +65,9 @@ class ChainComponent(Component):
         sites = np.arange(n, dtype=np.int32) * np.int32(size) + labels
         pairs = np.int32(n * size) + labels[:-1] * np.int32(size) + labels[1:]
         return np.concatenate([sites, pairs])
+
+    def allowed(self, mentions: Sequence[Mention], known: Known, n: int) -> Mask:
+        return allowed_labels(self.segments, mentions, known, n)
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.segments.decode(cells % len(self.columns))
