@@ -7,6 +7,7 @@ from typing import Any
 
 from spanloom.corpus.document import Document, find_tokens, surface
 from spanloom.corpus.mention import Mention, Part
+from spanloom.formats.jsonl.known import known_record
 
 
 def to_dict(doc: Document, chars: bool = False) -> dict[str, Any]:
@@ -66,9 +67,10 @@ def _sentence(doc: Document, k: int, tokens: Part, spans: list[Part]) -> Any:
     meta = sentence.meta
     if "alternatives" in meta:
         meta = {**meta, "alternatives": [_mention(mention) for mention in meta["alternatives"]]}
-    if tight and not meta:
+    if tight and not meta and sentence.known is None:
         return tokens
-    return {"range": tokens} | ({} if tight else {"chars": (start, end)}) | ({"meta": meta} if meta else {})
+    known = {} if sentence.known is None else {"known": known_record(sentence.known, first)}
+    return {"range": tokens} | ({} if tight else {"chars": (start, end)}) | ({"meta": meta} if meta else {}) | known
 
 
 def _or_nulls(values: Sequence[Any] | None, length: int) -> Sequence[Any]:
