@@ -11,6 +11,8 @@ from rich.cells import cell_len
 from spanloom.drawing.line import Cells
 from spanloom.drawing.pens import Bracket, Pen
 
+_BLOCK = 64
+
 Piece = tuple[int, str, str]
 """The first cell in the output line, the text, and its style."""
 
@@ -72,12 +74,17 @@ def place(marks: Sequence[tuple[Cells, Cells]]) -> list[int]:
     [0, 1, 2]
     """
     rows: list[int] = []
-    for lines, taken in marks:
-        before = list(zip(marks, rows, strict=False))
-        row = max((r + 1 for (old, _), r in before if _meet(old, lines)), default=0)
-        while any(r == row and _meet(old, taken) for (_, old), r in before):
+    blocks: dict[int, list[int]] = {}  # marks by the blocks of cells that they touch: only neighbours are compared
+    for k, (lines, taken) in enumerate(marks):
+        touched = range(min(lines[0], taken[0]) // _BLOCK, (max(lines[1], taken[1]) - 1) // _BLOCK + 1)
+        near = {i for block in touched for i in blocks.get(block, ())}
+        row = max((rows[i] + 1 for i in near if _meet(marks[i][0], lines)), default=0)
+        full = {rows[i] for i in near if _meet(marks[i][1], taken)}
+        while row in full:
             row += 1
         rows.append(row)
+        for block in touched:
+            blocks.setdefault(block, []).append(k)
     return rows
 
 

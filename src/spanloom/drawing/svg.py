@@ -7,6 +7,7 @@ whose first letter runs from right to left is mirrored, but for what in it runs 
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -91,13 +92,11 @@ class _Canvas:
         mirrored = _direction(sentence.text) == "R"
         marks = [Mark(line.cells(m, i), m.label, str(i)) for i, m in enumerate(sentence.mentions)]
         cuts = line.cuts(self.width)
+        starts = [start for start, _ in line.tokens]
         for cut, shown in zip(cuts, divide(marks, cuts), strict=True):
             self.y += _LINE
-            here = [
-                (w, (s - cut[0], e - cut[0]))
-                for w, (s, e) in zip(words, line.tokens, strict=True)
-                if cut[0] <= s < cut[1]
-            ]
+            first, last = bisect_left(starts, cut[0]), bisect_left(starts, cut[1])
+            here = [(words[t], (starts[t] - cut[0], line.tokens[t][1] - cut[0])) for t in range(first, last)]
             self.way = _Way(self.width, here if mirrored else None)
             for word, cells in here:
                 self._text(word, cells)

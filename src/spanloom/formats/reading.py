@@ -226,7 +226,11 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
 
 def way_out(report: Report) -> str:
     """Say what helps against the problems of a report, if anything does."""
-    if report.counts["misaligned"] and report.ref is not None and takes_option(report.ref, "read", "align"):
+    if report.ref is None:
+        return ""
+    if report.counts["over-break"] and takes_option(report.ref, "read", "sentences"):
+        return f"read {report.typed(sentences='join')} to join the sentences that a mention runs over"
+    if report.counts["misaligned"] and takes_option(report.ref, "read", "align"):
         return (
             f"read {report.typed(align='expand')} to let such mentions grow to whole tokens, align=contract to let "
             "them shrink, align=split to split the tokens"

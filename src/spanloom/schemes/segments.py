@@ -169,10 +169,6 @@ class Segments:
         """Whether label ``right``, next to ``left``, goes on with the same mention."""
         return bool(self._inside[left] and not self._parts[left, right])
 
-    def label_types(self) -> list[str | None]:
-        """For each label its type; None for those of the outside."""
-        return [r.label for r in self._readings]
-
     def may_start(self, label: int) -> bool:
         """Whether a sentence may start with this label."""
         return self._readings[label].may_start()

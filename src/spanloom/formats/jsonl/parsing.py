@@ -280,7 +280,7 @@ def _within(ranges: list[Part], mentions: list[Mention], report: Report, where: 
             report.error(
                 "over-break",
                 where,
-                f"{mention.label} {mention.parts} runs over the break at token {following}; sentences=join joins",
+                f"{mention.label} {mention.parts} runs over the break at token {following}",
             )
         else:
             kept.append(mention)
