@@ -11,6 +11,7 @@ from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.annotators import Parser, UDPipe, attachment, cross_fit_trees, parser, train_udpipe, with_trees
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
+from spanloom.learning import Auto
 
 udpipe = pytest.importorskip("ufal.udpipe", reason="UDPipe is not installed")
 SMALL = {"iterations": 30, "embedding_form": 8, "embedding_upostag": 8, "embedding_xpostag": 8, "hidden_layer": 30}
@@ -125,7 +126,7 @@ def test_cross_fitting_never_parses_what_was_learned_from():
 def test_a_recogniser_parses_where_it_must(model, tmp_path):
     """Training text and raw text without trees; also after loading."""
     train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
-    ner = Recognizer("dgm", features=["first(word)", "last(word)", "size"], parser=f"udpipe:{model}").fit(train)
+    ner = Recognizer("dgm", features=["first(word)", "last(word)", "size"], annotators=[f"udpipe:{model}"]).fit(train)
     assert ner.parser == f"udpipe:{model}"
     assert ner.predict("The gene works").mentions == [Mention("DNA", ((0, 2),))]
     ner.save(tmp_path / "ner.loom")
@@ -230,8 +231,8 @@ def test_a_parser_that_a_file_does_not_hold_is_asked_for(model, tmp_path):
     features = ["first(word)", "last(word)", "size"]
     moved = tmp_path / "moved.udpipe"
     moved.write_bytes(model.read_bytes())
-    Recognizer("dgm", features=features, parser=f"udpipe:{moved}").fit(train).save(tmp_path / "named.loom")
-    Recognizer("dgm", features=features, parser=Counting()).fit(train).save(tmp_path / "object.loom")
+    Recognizer("dgm", features=features, annotators=[f"udpipe:{moved}"]).fit(train).save(tmp_path / "named.loom")
+    Recognizer("dgm", features=features, annotators=[Counting()]).fit(train).save(tmp_path / "object.loom")
     moved.unlink()
     for file, message in (
         ("named", r"which was 'udpipe:.*moved.udpipe': .*--parser"),
@@ -250,12 +251,14 @@ def test_an_annotator_parses_only_where_trees_are_read(model, tmp_path, monkeypa
     train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
     text = Sentence(["the", "gene", "works"])
     for kind, features in (("dgm", ["first(word)", "last(word)", "size"]), ("chain", ["word", "head(word)", "pos"])):
-        ner = Recognizer(kind, features=features, annotators=[f"udpipe:{model}"], max_iter=50).fit(train)
+        ner = Recognizer(kind, features=features, annotators=[f"udpipe:{model}"], trainer=Auto(max_iter=50)).fit(train)
         ner.save(tmp_path / "m.loom")
         for one in (ner, Recognizer.load(tmp_path / "m.loom")):
             assert one.predict(text).mentions == [Mention("DNA", ((0, 2),))]
     monkeypatch.setattr(UDPipe, "parse", lambda *_: pytest.fail("it is parsed"))
-    Recognizer("chain", features=["word", "pos"], annotators=[f"udpipe:{model}"], max_iter=5).fit(train).predict(text)
+    Recognizer("chain", features=["word", "pos"], annotators=[f"udpipe:{model}"], trainer=Auto(max_iter=5)).fit(
+        train
+    ).predict(text)
 
 
 def test_models_that_need_trees_are_evaluated_with_a_parser(model, tmp_path):

@@ -6,11 +6,13 @@ import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.decisions.best import Best
 from spanloom.decisions.penalty import GRID, by_label, choose_each, choose_one
 from spanloom.evaluation import micro
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import Score
 from spanloom.formats import read
+from spanloom.learning import LBFGS, Auto
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,9 @@ def scored(counts: list[tuple[int, int]], gold: int) -> list[Score]:
 def test_a_higher_penalty_finds_more_mentions(corpus, model):
     """The number of mentions never falls as the penalty rises, and differs between its ends."""
     train, dev = corpus
-    ner = Recognizer(model, features="crfsuite-like", l2=1.0, max_iter=20, overlap="longest", threads=1).fit(train)
+    ner = Recognizer(
+        model, features="crfsuite-like", trainer=LBFGS(l2=1.0, max_iter=20), keep="longest", threads=1
+    ).fit(train)
     counts = [
         sum(len(s.mentions) for s in ner.set_mention_penalty(value).predict(dev))
         for value in (-6.0, -1.0, 0.0, 1.0, 6.0)
@@ -40,7 +44,9 @@ def test_a_higher_penalty_finds_more_mentions(corpus, model):
 def test_auto_chooses_the_best_of_the_sweep_and_keeps_it(corpus, tmp_path):
     """The chosen value is the best on the development data, is stored, and the curve holds what predict gives."""
     train, dev = corpus
-    ner = Recognizer("edge", features="crfsuite-like", l2=1.0, max_iter=20, mention_penalty="auto", threads=1)
+    ner = Recognizer(
+        "edge", features="crfsuite-like", trainer=LBFGS(l2=1.0, max_iter=20), decide=Best(penalty="auto"), threads=1
+    )
     ner.fit(train, dev=dev)
     curve = ner.penalty_curve_
     assert curve is not None
@@ -62,7 +68,7 @@ def test_auto_chooses_the_best_of_the_sweep_and_keeps_it(corpus, tmp_path):
 def test_one_label_may_be_penalised_alone(corpus):
     """A penalty on one label leaves the others as they were."""
     train, dev = corpus
-    ner = Recognizer("edge", features="crfsuite-like", l2=1.0, max_iter=20, threads=1).fit(train)
+    ner = Recognizer("edge", features="crfsuite-like", trainer=LBFGS(l2=1.0, max_iter=20), threads=1).fit(train)
     plain = ner.predict(dev)
     label = max(ner.labels_, key=lambda x: sum(m.label == x for s in plain for m in s.mentions))
     changed = ner.set_mention_penalty({label: -50.0}).predict(dev)
@@ -89,9 +95,9 @@ def test_what_is_refused(corpus):
         by_label({"x": 1.0}, ["a"])
     for bad in ("automatic", float("nan"), {"a": True}, None):
         with pytest.raises(ParameterError, match="mention_penalty"):
-            Recognizer(mention_penalty=bad).fit(train)  # type: ignore[arg-type]
+            Recognizer(decide=Best(penalty=bad)).fit(train)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="development data"):
-        Recognizer(mention_penalty="auto").fit(train)
+        Recognizer(decide=Best(penalty="auto")).fit(train)
     for bad in (1e308, {"X": -1e7}):
         with pytest.raises(ParameterError, match="from -1e\\+06 to 1e\\+06"):
             Recognizer().fit(FLAT).set_mention_penalty(bad)
@@ -108,14 +114,14 @@ def test_what_could_not_be_used_is_refused_before_the_training(model, wanted, me
     """Not a single iteration is lost."""
     heard: list[int] = []
     with pytest.raises(ParameterError, match=message):
-        Recognizer(model, mention_penalty=wanted).fit(FLAT, dev=FLAT, listener=lambda r: heard.append(r.number))
+        Recognizer(model, decide=Best(penalty=wanted)).fit(FLAT, dev=FLAT, listener=lambda r: heard.append(r.number))
     assert not heard
 
 
 def test_development_data_that_say_nothing(corpus):
     """None of the labels is an error; the same F1 everywhere leaves the penalty at 0."""
     train, _ = corpus
-    ner = Recognizer("edge", features="crfsuite-like", max_iter=3).fit(train)
+    ner = Recognizer("edge", features="crfsuite-like", trainer=Auto(max_iter=3)).fit(train)
     for nothing in ([], [Sentence(["a"], [Mention("other", ((0, 1),))])]):
         with pytest.raises(CorpusError, match="have no mention of a label that the model finds"):
             ner.tune_mention_penalty(nothing)
@@ -132,7 +138,7 @@ def test_labels_that_have_learned_nothing_get_no_penalty(corpus):
         if record.component == 1:
             raise KeyboardInterrupt
 
-    ner = Recognizer("edge", features="crfsuite-like", max_iter=10)
+    ner = Recognizer("edge", features="crfsuite-like", trainer=Auto(max_iter=10))
     with pytest.raises(KeyboardInterrupt):
         ner.fit(train, listener=stop)
     untrained = set(ner.training_["untrained"])

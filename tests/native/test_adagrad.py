@@ -62,9 +62,9 @@ SENTENCES = [Sentence(["the", g, "gene"], [Mention("DNA", ((1, 3),))]) for g in 
 def test_every_likelihood_can_be_learned_so(model):
     """Ten passes unless told otherwise; the same for any number of threads."""
     features = ["first(word)[-1]", "last(word)", "size"] if model == "semimarkov" else ["word[-1..1]"]
-    made = [Recognizer(model, algorithm="adagrad", features=features, threads=n).fit(SENTENCES).state() for n in (1, 3)]
+    made = [Recognizer(model, features=features, trainer="adagrad", threads=n).fit(SENTENCES).state() for n in (1, 3)]
     assert all((made[0][0][name] == made[1][0][name]).all() for name in made[0][0])
-    ner = Recognizer(model, algorithm="adagrad", features=features).fit(SENTENCES)
+    ner = Recognizer(model, features=features, trainer="adagrad").fit(SENTENCES)
     assert len(ner.history_) == 10
     assert ner.history_[-1].objective < ner.history_[0].objective
     found = ner.predict(Sentence(["the", "xyz", "gene"])).mentions

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
+from spanloom.reductions import Cascade
+from spanloom.reductions.guesses import blocks, jackknife, with_guesses
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import EncodingError, ParameterError
-from spanloom.reductions import Cascade
-from spanloom.reductions.guesses import blocks, jackknife, with_guesses
+from spanloom.learning import LBFGS, Auto
+from spanloom.models import Cascade
 
 
 def sentence(text, *mentions):
@@ -134,7 +136,7 @@ def test_by_performance_puts_the_easiest_first():
     hard = [sentence(f"u{i} v{i}", ("hard", (i % 2, i % 2 + 1))) for i in range(12)]
     easy = [sentence("an easy one", ("easy", (1, 2))) for _ in range(6)]
     mixed = [s for pair in zip(hard[::2], hard[1::2], easy, strict=True) for s in pair]
-    ner = Recognizer("cascade", groups="by-performance", features=["word"], folds=3, max_iter=20).fit(mixed)
+    ner = Recognizer(Cascade(groups="by-performance", folds=3), features=["word"], trainer=Auto(max_iter=20)).fit(mixed)
     assert ner.model_.order == [("easy",), ("hard",)]
 
 
@@ -149,7 +151,7 @@ def test_a_guess_helps_where_only_it_tells():
 
     def make(templates=(), **_):
         features = ["bias", *templates] if templates else ["word"]
-        return Recognizer(features=features, max_iter=40, l2=0.01)
+        return Recognizer(features=features, trainer=LBFGS(max_iter=40, l2=0.01))
 
     model = Cascade([["inner"], ["outer"]], folds=3, make=make)
     gold = [s.mentions for s in train]
@@ -163,7 +165,7 @@ def test_what_a_cascade_cannot_hold():
     same = [*NESTED, sentence("a b", ("protein", (0, 1)), ("protein", (0, 2)))]
     with pytest.raises(EncodingError, match="overlaps a mention of the same group"):
         Recognizer("cascade", **SETTINGS).fit(same)
-    ner = Recognizer("cascade", overlap="innermost", **SETTINGS | {"max_iter": 2}).fit(same)
+    ner = Recognizer("cascade", keep="innermost", **SETTINGS | {"max_iter": 2}).fit(same)
     assert ner.lost_ == [(len(NESTED), Mention("protein", ((0, 2),)))]
     with pytest.raises(EncodingError, match="has a label of no group"):
         Recognizer("cascade", groups=[["protein"]], **SETTINGS).fit(NESTED)

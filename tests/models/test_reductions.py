@@ -6,12 +6,14 @@ import json
 from collections import Counter
 
 import pytest
+from spanloom.reductions import REDUCTIONS, Joined
 from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.cli.app import app
-from spanloom.reductions import REDUCTIONS, Joined
+from spanloom.learning import Auto
+from spanloom.models import Innermost, Joined, Layered
 
 
 def sentence(text, *mentions):
@@ -75,7 +77,7 @@ def test_a_layered_model_has_a_part_for_each_layer():
 def test_layers_may_be_limited():
     with pytest.raises(EncodingError, match="is in layer 3, and 2 were asked for"):
         make("layered", layers=2).fit(NESTED)
-    ner = make("layered", layers=2, overlap="longest").fit(NESTED)
+    ner = make("layered", layers=2, keep="longest").fit(NESTED)
     assert len(ner.model_.parts) == 2
     assert {m.label for _, m in ner.lost_} == {"other"}
 
@@ -85,7 +87,7 @@ def test_broken_mentions_do_not_fit():
     for name in ("layered", "joined"):
         with pytest.raises(EncodingError, match="has 2 parts"):
             make(name).fit(broken)
-        assert [m.label for _, m in make(name, overlap="longest", max_iter=2).fit(broken).lost_] == ["x"]
+        assert [m.label for _, m in make(name, keep="longest", max_iter=2).fit(broken).lost_] == ["x"]
 
 
 @pytest.mark.parametrize("base", ["chain", "memm", "semimarkov"])
@@ -114,7 +116,7 @@ class ByHeart:
 
 def test_taggers_of_ones_own(tmp_path):
     """Anything with fit and predict is reduced to; only its file cannot be written."""
-    ner = Recognizer("layered", base=ByHeart).fit([sentence("a b", ("x", (0, 1)), ("y", (0, 2)))])
+    ner = Recognizer(Layered(base=ByHeart)).fit([sentence("a b", ("x", (0, 1)), ("y", (0, 2)))])
     assert ner.predict(sentence("c a")).mentions == [Mention("x", ((1, 2),)), Mention("y", ((1, 2),))]
     with pytest.raises(ParameterError, match="taggers of your own"):
         ner.save(tmp_path / "m.loom")
@@ -180,11 +182,11 @@ def test_a_base_that_is_not_flat_is_refused(base):
 
 def test_bad_settings_are_named():
     with pytest.raises(ParameterError, match="'base' parameter must be one of chain"):
-        Recognizer("layered", base="layered").fit(NESTED)
+        Recognizer(Layered(base="layered")).fit(NESTED)
     with pytest.raises(ParameterError, match="'direction' parameter must be one of inside-out, outside-in"):
-        Recognizer("layered", direction="up").fit(NESTED)
+        Recognizer(Layered(direction="up")).fit(NESTED)
     with pytest.raises(ParameterError, match="'rare' parameter must be an integer"):
-        Recognizer("joined", rare=0).fit(NESTED)
+        Recognizer(Joined(rare=0)).fit(NESTED)
 
 
 @pytest.mark.parametrize("name", sorted(REDUCTIONS))
@@ -202,7 +204,7 @@ def test_every_reduction_beats_simple_tagging_on_the_sample():
     test = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:test") for s in d]
     more = {"cascade": {"folds": 2}}
     scores = {
-        name: Recognizer(name, max_iter=30, overlap="outermost", **more.get(name, {})).fit(train).score(test).f1
+        name: Recognizer(name, max_iter=30, keep="outermost", **more.get(name, {})).fit(train).score(test).f1
         for name in REDUCTIONS
     }
     simple = max(scores["innermost"], scores["outermost"])
@@ -234,7 +236,7 @@ def test_features_of_the_paper_see_the_whole_document_in_training_and_tagging(tm
     )
     text = Sentence(["The", "TNF", "rises"], [Mention("protein", ((1, 2),))], {"pos": ["DT", "NN", "VBZ"]})
     doc = Document([title, text], "a")
-    ner = Recognizer("innermost", base="memm", features="alex-genia", max_iter=30).fit([doc] * 2)
+    ner = Recognizer(Innermost(base="memm"), features="alex-genia", trainer=Auto(max_iter=30)).fit([doc] * 2)
     extractor = ner.parts_[0].extractor_
     seen = {extractor.name(i).split("=")[0] for i in range(extractor.size)}
     assert {"abbreviation[0]", "headword[0]", "title[0]", "wordcounter[0]", "verb[0]", "pos[-2]"} <= seen
