@@ -18,8 +18,7 @@ from spanloom.models import Tagger
 class Reader:
     """Stands for a recogniser: finds what it was told to find, and remembers what it was taught."""
 
-    target = None
-    max_iter = None
+    makes = None
 
     def __init__(self, found=None, taught=None):
         self.found, self.taught = found or {}, taught if taught is not None else []
@@ -183,7 +182,7 @@ def test_both_looks_see_trees(tmp_path) -> None:
     ).fit(train)
     assert parser.seen == sum(len(doc.sentences) for doc in train)
     ner.save(tmp_path / "m.loom")
-    again = Recognizer.load(tmp_path / "m.loom", parser=Next(), threads=1)
+    again = Recognizer.load(tmp_path / "m.loom", annotators=[Next()], threads=1)
     assert again.predict(train) == ner.predict(train)
     assert again.pipeline_.annotators[0].first.threads == 1
 
@@ -207,7 +206,7 @@ def test_errors() -> None:
     with pytest.raises(ParameterError, match="has not been trained"):
         DocumentContext().state()
     tagged = [Document([Sentence(["a", "b"], columns={"pos": ["X", "Y"]})] * 2)] * 4
-    with pytest.raises(ParameterError, match="with a target finds none"):
+    with pytest.raises(ParameterError, match="a tagger finds none"):
         Recognizer(Tagger("pos"), annotators=["document"]).fit(tagged)
     with pytest.raises(ParameterError, match="folds"):
         DocumentContext(folds=1)
@@ -234,6 +233,8 @@ def test_a_tagger_does_not_parse_what_it_tags(tmp_path) -> None:
     """Parts of speech are made before trees, which may need them."""
     tagged = [Sentence(s.tokens, columns={"pos": ["X"] * len(s)}) for doc in documents(10, 1) for s in doc.sentences]
     Recognizer(Tagger("pos"), trainer=Auto(max_iter=3)).fit(tagged).save(tmp_path / "pos.loom")
-    settings = {"features": ["word", "head(word)"], "parser": Tagging(), "annotators": [str(tmp_path / "pos.loom")]}
-    ner = Recognizer("chain", max_iter=3, **settings).fit(documents(10, 1))
+    annotators = [Tagging(), str(tmp_path / "pos.loom")]
+    ner = Recognizer("chain", features=["word", "head(word)"], annotators=annotators, trainer=Auto(max_iter=3)).fit(
+        documents(10, 1)
+    )
     assert ner.predict(documents(3, 2))

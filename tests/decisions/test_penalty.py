@@ -6,6 +6,7 @@ import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.configuration import configure
 from spanloom.decisions.best import Best
 from spanloom.decisions.penalty import GRID, by_label, choose_each, choose_one
 from spanloom.evaluation import micro
@@ -13,6 +14,7 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import Score
 from spanloom.formats import read
 from spanloom.learning import LBFGS, Auto
+from spanloom.models import Chain, Chains
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +96,7 @@ def test_what_is_refused(corpus):
     with pytest.raises(ParameterError, match="no label 'x'"):
         by_label({"x": 1.0}, ["a"])
     for bad in ("automatic", float("nan"), {"a": True}, None):
-        with pytest.raises(ParameterError, match="mention_penalty"):
+        with pytest.raises(ParameterError, match="'penalty' parameter"):
             Recognizer(decide=Best(penalty=bad)).fit(train)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="development data"):
         Recognizer(decide=Best(penalty="auto")).fit(train)
@@ -154,9 +156,10 @@ def test_labels_that_have_learned_nothing_get_no_penalty(corpus):
 def test_mentions_that_a_scheme_merges_lower_the_ceiling():
     """IO has no mark for a border: two neighbours of one label come back as one."""
     corpus = [Sentence(["a", "b", "c"], [Mention("X", ((0, 1),)), Mention("X", ((1, 2),)), Mention("Y", ((2, 3),))])]
-    for model in ("chain", "chains"):
-        assert Recognizer(model, scheme="IO", max_iter=2).fit(corpus).ceiling_ == pytest.approx(1 / 3)
-        assert Recognizer(model, scheme="IOB2", max_iter=2).fit(corpus).ceiling_ == 1
+    for kind in (Chain, Chains):
+        for scheme, ceiling in (("IO", 1 / 3), ("IOB2", 1.0)):
+            ner = Recognizer(kind(scheme=scheme), trainer=Auto(max_iter=2)).fit(corpus)
+            assert ner.ceiling_ == pytest.approx(ceiling)
 
 
 def test_tune_tries_penalties_on_the_trained_model(corpus):
@@ -166,9 +169,9 @@ def test_tune_tries_penalties_on_the_trained_model(corpus):
     train, dev = corpus
     settings = {"model": "edge", "features": "crfsuite-like", "max_iter": 10, "threads": 1}
     values = [-1.0, 0.0, 2.0]
-    trials = tune(train, dev, grid={"mention_penalty": values}, base=settings, processes=1).trials
-    ner = Recognizer(**settings).fit(train)
+    trials = tune(train, dev, grid={"penalty": values}, base=settings, processes=1).trials
+    ner = configure(settings).fit(train)
     wanted = {value: ner.set_mention_penalty(value).score(dev).micro.f1 for value in values}
-    assert {trial.settings["mention_penalty"]: trial.score.f1 for trial in trials} == pytest.approx(wanted)
+    assert {trial.settings["penalty"]: trial.score.f1 for trial in trials} == pytest.approx(wanted)
     assert len(set(wanted.values())) == 3
-    assert ner.set_params(mention_penalty=-1.0).score(dev).f1 == pytest.approx(wanted[-1.0])
+    assert ner.set_params(decide__penalty=-1.0).score(dev).f1 == pytest.approx(wanted[-1.0])
