@@ -13,6 +13,7 @@ from oracles import chain_structures, log_z
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import CorpusError, EncodingError, ModelFileError, NotFittedError, ParameterError
 from spanloom.features import FeatureSet
+from spanloom.learning import LBFGS, Auto, Perceptron
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def test():
 
 @pytest.fixture(scope="module")
 def ner(train):
-    return Recognizer("chain", overlap="longest", max_iter=60, seed=1).fit(train)
+    return Recognizer("chain", trainer=Auto(max_iter=60), keep="longest", seed=1).fit(train)
 
 
 def simple(*words, mentions=()):
@@ -51,7 +52,9 @@ def test_it_learns_from_the_sample_corpus(ner, test):
 def test_history_has_a_record_per_iteration(train):
     """Objectives fall, times rise, dev F1 is in every record when there is a dev corpus."""
     heard = []
-    ner = Recognizer("chain", overlap="longest", max_iter=8).fit(train, dev=read("sample:dev"), listener=heard.append)
+    ner = Recognizer("chain", trainer=Auto(max_iter=8), keep="longest").fit(
+        train, dev=read("sample:dev"), listener=heard.append
+    )
     assert heard == ner.history_
     assert [r.number for r in heard] == list(range(1, 9))
     assert all(b.objective < a.objective and b.seconds >= a.seconds for a, b in itertools.pairwise(heard))
@@ -62,7 +65,7 @@ def test_history_has_a_record_per_iteration(train):
 def test_patience_takes_the_best_weights(train):
     """Training stops when dev F1 has not risen for two iterations; the model is that of the best one."""
     dev = list(read("sample:dev"))
-    ner = Recognizer("chain", overlap="longest", patience=2, max_iter=100).fit(train, dev=dev)
+    ner = Recognizer("chain", trainer=Auto(patience=2, max_iter=100), keep="longest").fit(train, dev=dev)
     scores = [r.dev_f1 for r in ner.history_]
     assert len(scores) < 100
     assert ner.score(dev).f1 == pytest.approx(max(scores))
@@ -83,9 +86,9 @@ def test_same_bytes_for_any_number_of_threads(settings, tmp_path, train):
 def test_seeds_matter_to_the_perceptron(train):
     """Another seed visits sentences in another order."""
     weights = [
-        Recognizer("chain", overlap="longest", algorithm="perceptron", max_iter=1, seed=s)
+        Recognizer("chain", trainer=Perceptron(max_iter=1), keep="longest", seed=s)
         .fit(train)
-        .weights_[0]
+        .trained_.weights[0]
         .features
         for s in (1, 1, 2)
     ]
@@ -123,11 +126,11 @@ def test_edges_of_the_input(ner):
 
 def test_k_best_probabilities_are_exact():
     """Against enumeration of all label sequences: probability and order of the mention sets."""
-    ner = Recognizer(features=["word[0]", "word[-1]"], l2=0.01, max_iter=30).fit(TOY)
+    ner = Recognizer(features=["word[0]", "word[-1]"], trainer=LBFGS(l2=0.01, max_iter=30)).fit(TOY)
     sentence = simple("the", "p53", "gene")
-    segments = ner.model_.components[0].segments
+    segments = ner.trained_.components[0].segments
     rows = ner.extractor_.transform([sentence])
-    weights = ner.weights_[0]
+    weights = ner.trained_.weights[0]
     scores = np.array(
         [weights.features[rows.ids[a:b]].sum(0) for a, b in zip(rows.row_ptr, rows.row_ptr[1:], strict=False)]
     )
@@ -170,7 +173,7 @@ def test_own_tokenizers_are_asked_for_again(tmp_path):
     def words(text):
         return [(0, len(text))]
 
-    ner = Recognizer(tokenizer=words, max_iter=3).fit(TOY)
+    ner = Recognizer(trainer=Auto(max_iter=3), tokenizer=words).fit(TOY)
     assert ner.predict("a b").tokens == ["a b"]
     ner.save(tmp_path / "m.loom")
     loaded = Recognizer.load(tmp_path / "m.loom")
@@ -190,7 +193,7 @@ def test_own_features_as_crfsuite_users_have_them():
             features=[{"w": t, "long": len(t) / 10} if i % 2 else [f"w={t}"] for i, t in enumerate(sentence.tokens)],
         )
 
-    ner = Recognizer(features="own", l2=0.001).fit([given(s) for s in TOY])
+    ner = Recognizer(features="own", trainer=LBFGS(l2=0.001)).fit([given(s) for s in TOY])
     assert [s.mentions for s in ner.predict([given(s) for s in TOY])] == [s.mentions for s in TOY]
 
 
@@ -199,7 +202,7 @@ def test_scikit_learn_can_clone_and_search():
     from sklearn.base import clone
     from sklearn.model_selection import GridSearchCV
 
-    ner = Recognizer(l2=0.5, features=["word[0]"], max_iter=5)
+    ner = Recognizer(features=["word[0]"], trainer=LBFGS(l2=0.5, max_iter=5))
     copy = clone(ner)
     assert copy is not ner
     assert copy.get_params() == ner.get_params()
@@ -213,7 +216,7 @@ def test_scikit_learn_can_clone_and_search():
 
 def test_parameters_are_only_stored_until_fit():
     """``__init__`` and ``set_params`` check names alone; values are checked when they count."""
-    ner = Recognizer(l2="much")
+    ner = Recognizer(trainer=LBFGS(l2="much"))
     assert ner.set_params(l2=0.3).l2 == 0.3
     with pytest.raises(ParameterError, match="Recognizer has no parameter 'l3'"):
         ner.set_params(l3=1)
@@ -264,9 +267,9 @@ def test_nothing_to_learn_is_an_error():
 def test_mentions_that_the_model_cannot_hold(mentions, why):
     """The error names sentence, mention, reason and way out; with a policy the loss is counted."""
     sentence = Sentence(["x", "y", "z"], [Mention(label, parts) for label, parts in mentions])
-    with pytest.raises(EncodingError, match=rf"sentence 1 .*{why}.*overlap=\"longest\""):
+    with pytest.raises(EncodingError, match=rf"sentence 1 .*{why}.*keep=\"longest\""):
         Recognizer("chain").fit([TOY[0], sentence])
-    ner = Recognizer("chain", overlap="longest", max_iter=3).fit([TOY[0], sentence])
+    ner = Recognizer("chain", trainer=Auto(max_iter=3), keep="longest").fit([TOY[0], sentence])
     assert len(ner.lost_) == 1
     assert ner.lost_[0][0] == 1
     assert ner.ceiling_ == pytest.approx(len(mentions) / (len(mentions) + 1))
@@ -299,7 +302,7 @@ def test_an_interruption_keeps_what_was_learned():
         if record.number == 3:
             raise KeyboardInterrupt
 
-    ner = Recognizer(max_iter=50)
+    ner = Recognizer(trainer=Auto(max_iter=50))
     with pytest.raises(KeyboardInterrupt):
         ner.fit(TOY, listener=stop)
     assert len(ner.history_) == 3
@@ -314,7 +317,7 @@ def test_files_that_are_no_models(tmp_path):
     (tmp_path / "x.loom").write_text("hello")
     with pytest.raises(ModelFileError):
         Recognizer.load(tmp_path / "x.loom")
-    Recognizer(max_iter=2).fit(TOY).save(tmp_path / "m.loom")
+    Recognizer(trainer=Auto(max_iter=2)).fit(TOY).save(tmp_path / "m.loom")
     arrays, header = load_arrays(tmp_path / "m.loom")
     for change in (
         {"component.0.features": np.zeros((1, 2), np.float32)},
@@ -340,13 +343,13 @@ def test_feature_sets_can_be_given_in_every_form(tmp_path):
     """A name, a list of templates, a FeatureSet, a TOML file."""
     (tmp_path / "f.toml").write_text('name = "mine"\ntemplates = ["word[0]"]\n')
     forms = [["word[0]"], FeatureSet(["word[0]"]), str(tmp_path / "f.toml")]
-    sizes = {Recognizer(features=form, max_iter=2).fit(TOY).extractor_.size for form in forms}
+    sizes = {Recognizer(features=form, trainer=Auto(max_iter=2)).fit(TOY).extractor_.size for form in forms}
     assert sizes == {8}
 
 
 def test_records_are_typed():
     """Iterations are dataclasses with the fields that the documentation names."""
-    ner = Recognizer(max_iter=2).fit(TOY)
+    ner = Recognizer(trainer=Auto(max_iter=2)).fit(TOY)
     names = {f.name for f in dataclasses.fields(ner.history_[0])}
     assert {"number", "objective", "gradient_norm", "seconds", "dev_f1"} <= names
 

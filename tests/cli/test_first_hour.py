@@ -19,6 +19,7 @@ import spanloom.cli
 from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.base.errors import CorpusError, SpanloomError
 from spanloom.cli.app import app
+from spanloom.learning import Auto
 
 
 def run(*arguments: object) -> Any:
@@ -32,7 +33,9 @@ def doc(id: str, label: str = "PER") -> Document:
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "m.loom"
-    Recognizer("chain", max_iter=5, overlap="longest", threads=1).fit(read("sample:train?domain=news")).save(path)
+    Recognizer("chain", trainer=Auto(max_iter=5), keep="longest", threads=1).fit(read("sample:train?domain=news")).save(
+        path
+    )
     return path
 
 

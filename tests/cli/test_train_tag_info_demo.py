@@ -14,6 +14,7 @@ import pytest
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.cli import main
 from spanloom.cli.progress import TrainingProgress
+from spanloom.learning import Auto
 
 
 def run(*args, stdin=""):
@@ -56,7 +57,7 @@ def model(tmp_path_factory):
 
 def test_train_writes_the_model_that_the_library_would(model, tmp_path):
     """The file predicts what a recogniser with the same settings predicts."""
-    ner = Recognizer("chain", overlap="longest", max_iter=40).fit(read("sample:train"))
+    ner = Recognizer("chain", trainer=Auto(max_iter=40), keep="longest").fit(read("sample:train"))
     test = list(read("sample:test"))
     assert Recognizer.load(model).predict(test) == ner.predict(test)
 
@@ -286,7 +287,7 @@ def test_version():
 def test_info_shows_what_models_without_components_go_by(name, tmp_path):
     """The strongest features of every column, and how many weights there are."""
     words = ["the", "lacZ", "gene"]
-    ner = Recognizer(name, features=["word", "distance"], max_iter=5)
+    ner = Recognizer(name, features=["word", "distance"], trainer=Auto(max_iter=5))
     ner.fit([Sentence(words, [Mention("DNA", ((1, 3),))])]).save(tmp_path / "m.loom")
     facts = json.loads(run("info", tmp_path / "m.loom", "--json", "--top", 1).stdout)
     assert facts["weights"] > 0

@@ -11,6 +11,8 @@ import pytest
 from oracles import finite_differences
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.learning import LBFGS, Auto
+from spanloom.models import Memm
 
 
 def sentence(text, *mentions):
@@ -160,7 +162,9 @@ def test_a_beam_that_ends_nowhere_is_given_up():
 def test_what_comes_later_does_not_change_an_early_choice():
     """The label bias: `r i b` is A three times, `r o b` is B twice; `r` alone decides, 3 to 2, whatever follows."""
     data = [sentence("r i b", ("A", (0, 3)))] * 3 + [sentence("r o b", ("B", (0, 3)))] * 2
-    ner = Recognizer("memm", order=1, scheme="IO", constrained=False, features=["word"], l2=1e-4, max_iter=200)
+    ner = Recognizer(
+        Memm(order=1, scheme="IO", constrained=False), features=["word"], trainer=LBFGS(l2=1e-4, max_iter=200)
+    )
     model = ner.fit(data).model_
     labels = list(model.segments.labels)
     for given in (data[0], data[-1]):
@@ -199,7 +203,7 @@ def test_damaged_files_are_named():
 
 def test_it_learns_the_sample_and_its_edges():
     train = list(read("sample:train"))
-    ner = Recognizer("memm", overlap="longest", max_iter=60).fit(train, dev=read("sample:dev"))
+    ner = Recognizer("memm", trainer=Auto(max_iter=60), keep="longest").fit(train, dev=read("sample:dev"))
     assert ner.score(read("sample:test")).precision > 0.8
     assert ner.predict("").sentences == []
     assert ner.predict(Sentence([])).mentions == []

@@ -14,6 +14,7 @@ from scipy.optimize import nnls
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import Auto, LogLinear
 from spanloom.learning.online import ROLES
 from spanloom.models import Multilabel
 from tests.models.subset_oracle import all_segments, restricted
@@ -110,7 +111,7 @@ def sample() -> tuple[list[Sentence], list[Sentence]]:
 def test_the_best_subsets_are_those_of_the_enumeration(sample, restrictions: list[str]) -> None:
     """All 2ⁿ subsets, scored in Python from features by name, give the same candidates in the same order."""
     train, test = sample
-    ner = Recognizer("multilabel", features=TEMPLATES, max_iter=2, max_gap=4, overlap="longest")
+    ner = Recognizer(Multilabel(max_gap=4), features=TEMPLATES, trainer=Auto(max_iter=2), keep="longest")
     ner.fit(train)
     model = ner.model_
     assert isinstance(model, Multilabel)
@@ -158,7 +159,9 @@ def test_mira_makes_the_smallest_change_that_satisfies_the_margins() -> None:
         {"pos": ["NNP", "CC", "NNP", "NNP"]},
     )
     ner = Recognizer(
-        "multilabel", features=TEMPLATES, max_iter=2, k=100, restrictions=[], aggressiveness=1e9, threshold=0.0
+        Multilabel(k=100, restrictions=[], threshold=0.0),
+        features=TEMPLATES,
+        trainer=Auto(max_iter=2, aggressiveness=1e9),
     ).fit([sentence])
     subsets = [tokens for _, _, tokens in all_segments(4, 1, lambda a, b, t: 0.0, 2)]
     vectors = [features(sentence, tokens) for tokens in subsets]
@@ -186,7 +189,7 @@ def test_the_figure_of_the_paper_is_learned(algorithm: str) -> None:
 
 def test_broken_mentions_of_the_sample_are_found(sample) -> None:
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=6).fit(train)
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=6)).fit(train)
     found = ner.predict(test)
     hits = sum(
         len({m for m in s.mentions if m.discontinuous} & set(p.mentions)) for s, p in zip(test, found, strict=True)
@@ -199,7 +202,7 @@ def test_broken_mentions_of_the_sample_are_found(sample) -> None:
 def test_threads_and_seeds_do_not_change_what_must_not_change(sample, tmp_path: Path) -> None:
     train, test = sample
     models = [
-        Recognizer("multilabel", features="mcdonald", max_iter=2, threads=threads, seed=seed).fit(train)
+        Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=2), seed=seed, threads=threads).fit(train)
         for threads, seed in ((1, 1), (2, 1), (1, 2))
     ]
     one, two, other = (m.model_.weights.tokens for m in models)
@@ -210,7 +213,7 @@ def test_threads_and_seeds_do_not_change_what_must_not_change(sample, tmp_path: 
 
 def test_a_model_comes_back_from_its_file(sample, tmp_path: Path) -> None:
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", algorithm="loglinear", max_iter=2, threshold={"PER": 0.25})
+    ner = Recognizer(Multilabel(threshold={"PER": 0.25}), features="mcdonald", trainer=LogLinear(max_iter=2))
     ner.fit(train)
     ner.save(tmp_path / "m.loom")
     back = Recognizer.load(tmp_path / "m.loom")
@@ -227,7 +230,7 @@ def test_a_model_comes_back_from_its_file(sample, tmp_path: Path) -> None:
 def test_a_higher_threshold_finds_a_part_of_what_a_lower_one_finds(sample) -> None:
     """Precision against recall (figure 5): recall can only fall."""
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=2).fit(train)
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=2)).fit(train)
     last: list[set[Mention]] | None = None
     for threshold in (-1.0, 0.0, 0.5, 2.0, 1e6):
         found = [set(s.mentions) for s in ner.set_threshold(threshold).predict(test)]
@@ -240,7 +243,7 @@ def test_a_higher_threshold_finds_a_part_of_what_a_lower_one_finds(sample) -> No
 
 
 def test_a_threshold_for_one_label_leaves_the_others(sample) -> None:
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=1).fit(sample[0]).set_threshold(-0.3)
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=1)).fit(sample[0]).set_threshold(-0.3)
     ner.set_threshold({"PER": 0.5})
     assert dict(zip(ner.model_.labels, ner.model_.thresholds, strict=True)) == {
         label: 0.5 if label == "PER" else -0.3 for label in ner.labels_
@@ -274,7 +277,7 @@ def test_restrictions_come_from_the_data(sample) -> None:
 def test_restrictions_hold_in_what_is_found(sample) -> None:
     train, test = sample
     for name, forbidden in (("no_overlap", Mention.overlaps), ("no_embedding", Mention.contains)):
-        ner = Recognizer("multilabel", features="mcdonald", max_iter=2, restrictions=[name], overlap="longest")
+        ner = Recognizer(Multilabel(restrictions=[name]), features="mcdonald", trainer=Auto(max_iter=2), keep="longest")
         ner.fit(train).set_threshold(-1.0)
         assert ner.lost_
         found = [s.mentions for s in ner.predict(test)]
@@ -285,10 +288,10 @@ def test_restrictions_hold_in_what_is_found(sample) -> None:
 
 def test_what_was_asked_for_must_fit() -> None:
     with pytest.raises(EncodingError, match="gap of 2 tokens, and at most 1 were asked for"):
-        Recognizer("multilabel", max_gap=1).fit([NEWS])
+        Recognizer(Multilabel(max_gap=1)).fit([NEWS])
     with pytest.raises(EncodingError, match="breaks the restriction 'no_overlap' with mention"):
-        Recognizer("multilabel", restrictions=["no_overlap"]).fit([NEWS])
-    ner = Recognizer("multilabel", max_gap=1, overlap="longest", max_iter=1).fit([NEWS])
+        Recognizer(Multilabel(restrictions=["no_overlap"])).fit([NEWS])
+    ner = Recognizer(Multilabel(max_gap=1), trainer=Auto(max_iter=1), keep="longest").fit([NEWS])
     assert [m.parts for _, m in ner.lost_] == [((0, 1), (3, 4))]
 
 
@@ -312,7 +315,7 @@ def test_bad_settings_are_named(settings: dict[str, object], message: str) -> No
 
 def test_other_models_have_no_threshold_and_leave_pair_templates_aside() -> None:
     flat = NEWS.with_mentions([NEWS.mentions[2]])
-    ner = Recognizer("chain", features=TEMPLATES, max_iter=5).fit([flat])
+    ner = Recognizer("chain", features=TEMPLATES, trainer=Auto(max_iter=5)).fit([flat])
     assert ner.extractor_.names() != []
     with pytest.raises(ParameterError, match="has no threshold"):
         ner.set_threshold(1.0)
@@ -326,7 +329,9 @@ def test_sequences_of_more_than_twelve_tokens_are_no_feature() -> None:
         words = [f"w{i}" for i in range(n)]
         sentence = Sentence(words, [Mention("X", ((0, 1), (n - 1, n)))])
         templates = ["word", "segment(word)[between]", "segment(word)[left..right]"]
-        finder = Recognizer("multilabel", features=templates, max_iter=1, k=1).fit([sentence]).model_._finder
+        finder = (
+            Recognizer(Multilabel(k=1), features=templates, trainer=Auto(max_iter=1)).fit([sentence]).model_._finder
+        )
         names = [finder.pair_feature(i) for i in range(finder.pair_features)]
         whole = {"between": " ".join(words[1:-1]), "left..right": " ".join(words)}
         assert {side for side, text in whole.items() if f"segment(word)[{side}]={text}" in names} == expected
@@ -334,7 +339,7 @@ def test_sequences_of_more_than_twelve_tokens_are_no_feature() -> None:
 
 def test_every_weight_can_be_looked_at() -> None:
     """A column for each role of a token, for skips and for distances, of each label; names are those of features."""
-    ner = Recognizer("multilabel", features=TEMPLATES, max_iter=5).fit([NEWS])
+    ner = Recognizer("multilabel", features=TEMPLATES, trainer=Auto(max_iter=5)).fit([NEWS])
     model = ner.model_
     assert isinstance(model, Multilabel)
     columns = {column.name: column for column in model.weight_columns()}
@@ -365,7 +370,7 @@ def test_company_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Path
         coordination("cats", "T", "cells", False),
     ]
     features = ["bias", "word[-1..1]", "distance", "word[between]"]
-    ner = Recognizer("multilabel", features=features, max_iter=4, company=True, algorithm="loglinear")
+    ner = Recognizer(Multilabel(rescore=True), features=features, trainer=LogLinear(max_iter=4))
     ner.fit(train, dev=dev)
     model = ner.model_
     assert isinstance(model, Multilabel)
@@ -384,7 +389,7 @@ def test_company_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Path
     assert all(set(a.mentions) <= set(b.mentions) for a, b in zip(fewer, found, strict=True))
     with pytest.raises(ModelFileError, match="multilabel"):
         Multilabel.from_header({**model.header(), "company": {"weights": {}}})
-    alone = Recognizer("multilabel", features=features, max_iter=4, company=True).fit(train)
+    alone = Recognizer(Multilabel(rescore=True), features=features, trainer=Auto(max_iter=4)).fit(train)
     assert alone.model_.second is not None, "no development data are needed"
 
 
@@ -401,7 +406,7 @@ def test_restrictions_count_after_the_second_look(sample) -> None:
 
 
 def test_candidates_and_k_best() -> None:
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=5, restrictions=[]).fit([NEWS])
+    ner = Recognizer(Multilabel(restrictions=[]), features="mcdonald", trainer=Auto(max_iter=5)).fit([NEWS])
     (candidates,) = ner.model_.candidates([NEWS], 7)
     scores = [score for score, _ in candidates]
     assert len(candidates) == 7
@@ -411,6 +416,8 @@ def test_candidates_and_k_best() -> None:
 
 
 def test_empty_sentences_and_documents() -> None:
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=2).fit([NEWS, Sentence([], [], {"pos": []})])
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=2)).fit(
+        [NEWS, Sentence([], [], {"pos": []})]
+    )
     assert ner.predict(Document([Sentence([], [], {"pos": []})])).mentions == []
     assert ner.predict([]) == []

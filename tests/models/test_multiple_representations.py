@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from spanloom.engines import ComponentEngine
 
 from spanloom import Recognizer, read
 from spanloom._native import CompressedRows, Lbfgs, Likelihood
 from spanloom.base.errors import ParameterError
 from spanloom.base.model_file import load_arrays
 from spanloom.corpus import Mention, Sentence
-from spanloom.engines import ComponentEngine
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import LBFGS, Auto, Perceptron
 from spanloom.learning.tying import shortest
 from spanloom.models import Chain, Shapes
 from spanloom.schemes import flatten
@@ -35,7 +36,7 @@ def dev() -> list[Sentence]:
 
 
 def fit(scheme: str | list[str], train: list[Sentence]) -> Recognizer:
-    return Recognizer(scheme=scheme, features=FEATURES, l2=0.2, max_iter=15).fit(train)
+    return Recognizer(Chain(scheme=scheme), features=FEATURES, trainer=LBFGS(l2=0.2, max_iter=15)).fit(train)
 
 
 def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> None:
@@ -95,8 +96,8 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
 
 def test_a_list_of_one_is_the_representation_itself(train: list[Sentence], tmp_path: Path) -> None:
     one, listed = fit("BIES", train), fit(["BIES"], train)
-    assert one.weights_[0].features.tobytes() == listed.weights_[0].features.tobytes()
-    assert one.weights_[0].globals.tobytes() == listed.weights_[0].globals.tobytes()
+    assert one.trained_.weights[0].features.tobytes() == listed.trained_.weights[0].features.tobytes()
+    assert one.trained_.weights[0].globals.tobytes() == listed.trained_.weights[0].globals.tobytes()
 
 
 def test_a_trained_model_is_one_of_its_main_representation(
@@ -123,7 +124,7 @@ def test_a_trained_model_is_one_of_its_main_representation(
     assert loaded.scheme == "BIES+"
     # A plain model with these weights.
     engine = ComponentEngine(Chain.from_header(header["model"]))
-    engine.install(many.extractor_, many.weights_)
+    engine.install(many.extractor_, many.trained_.weights)
     plain._install(engine, {})
     for model in (loaded, plain):
         assert [s.mentions for s in model.predict(dev)] == [s.mentions for s in many.predict(dev)]
@@ -136,12 +137,12 @@ def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:
     gene = [Mention("g", ((1, 3),))]
     train = [Sentence(["the", "mouse", "gene", "is", "here"], gene)] * 5
     train += [Sentence(["the", "cat", "is", "here"])] * 5
-    both = Recognizer(scheme=["BIES", "IO"], features=["word"], l2=0.5).fit(train)
-    alone = Recognizer(scheme="BIES", features=["word"], l2=0.5).fit(train)
+    both = Recognizer(Chain(scheme=["BIES", "IO"]), features=["word"], trainer=LBFGS(l2=0.5)).fit(train)
+    alone = Recognizer(Chain(scheme="BIES"), features=["word"], trainer=LBFGS(l2=0.5)).fit(train)
 
     def weight(ner: Recognizer, label: str) -> float:
         row = ner.extractor_.names().index("word[0]=mouse")
-        return float(ner.weights_[0].features[row, ner.model_.components[0].columns.index(label)])
+        return float(ner.trained_.weights[0].features[row, ner.trained_.components[0].columns.index(label)])
 
     assert weight(both, "E-g") > weight(alone, "E-g")
     assert weight(both, "I-O") < 0
@@ -150,11 +151,13 @@ def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:
 def test_every_thread_count_gives_the_same_model(train: list[Sentence]) -> None:
     results = []
     for threads in (1, 2):
-        ner = Recognizer(scheme="IOBES+", features=FEATURES, max_iter=5, threads=threads).fit(train)
-        results.append(ner.weights_[0].features.tobytes())
+        ner = Recognizer(Chain(scheme="IOBES+"), features=FEATURES, trainer=Auto(max_iter=5), threads=threads).fit(
+            train
+        )
+        results.append(ner.trained_.weights[0].features.tobytes())
     assert results[0] == results[1]
 
 
 def test_the_perceptron_takes_one_representation(train: list[Sentence]) -> None:
     with pytest.raises(ParameterError, match="cannot tie them"):
-        Recognizer(scheme="BIES+", features=FEATURES, algorithm="perceptron", max_iter=1).fit(train)
+        Recognizer(Chain(scheme="BIES+"), features=FEATURES, trainer=Perceptron(max_iter=1)).fit(train)

@@ -77,8 +77,9 @@ class Pipeline:
         return self if given is None else Pipeline(self.annotators, parser(given))
 
     def plus(self, other: Pipeline) -> Pipeline:
-        """Return a pipeline with the annotators of another one after its own."""
-        return Pipeline((*self.annotators, *other.annotators), other.parser or self.parser)
+        """Return a pipeline with the annotators of another one after its own; trees come from the other if it can."""
+        offered = (maker for one in other.annotators for maker in one.on_demand() if isinstance(maker, Trees))
+        return Pipeline((*self.annotators, *other.annotators), other.parser or next(offered, self.parser))
 
     @property
     def templates(self) -> tuple[str, ...]:

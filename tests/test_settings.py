@@ -6,6 +6,7 @@ import re
 from typing import get_args
 
 import pytest
+from spanloom.taken import KINDS, model_settings, own_settings, settings_taken
 from typer.testing import CliRunner
 
 from spanloom import Mention, Recognizer, Sentence
@@ -13,11 +14,11 @@ from spanloom.base.errors import UntakenError
 from spanloom.cli import choices
 from spanloom.cli.app import app
 from spanloom.decisions.repairs import REPAIRS
-from spanloom.models import MODELS
+from spanloom.learning import Auto
+from spanloom.models import MODELS, Cascade
 from spanloom.models.multilabel import RESTRICTIONS
 from spanloom.schemes.flat import CHOICES
 from spanloom.schemes.layers import DIRECTIONS
-from spanloom.taken import KINDS, model_settings, own_settings, settings_taken
 
 NESTED = [Sentence(["a", "b", "c"], [Mention("x", ((0, 1),)), Mention("y", ((0, 2),))])] * 4
 
@@ -43,7 +44,9 @@ def test_a_setting_without_effect_is_an_error(settings, name, takers):
 
 
 def test_reductions_pass_settings_to_their_base():
-    ner = Recognizer("cascade", base="memm", order=1, scheme="IOB2", folds=2, beam=3, max_iter=3).fit(NESTED)
+    ner = Recognizer(Cascade(base="memm", order=1, scheme="IOB2", folds=2, beam=3), trainer=Auto(max_iter=3)).fit(
+        NESTED
+    )
     assert {(p.order, p.scheme, p.beam) for p in ner.parts_} == {(1, "IOB2", 3)}
     assert {p.folds for p in ner.parts_} == {5}, "what the base does not take stays as it is by default"
 
