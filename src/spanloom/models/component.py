@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom._native import Lattices, Structure
-from spanloom.base.arrays import Cells, Floats, Pointers, Structures, Tied
+from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
@@ -90,13 +90,6 @@ class Component(ABC):
     def global_names(self) -> Sequence[str]:
         """Name the global cells, in order, for explanations."""
         return ()
-
-    def gold(self, mentions: Sequence[Sequence[Mention]], shapes: Shapes) -> Structures:
-        """Encode every sentence's mentions of the component's own types."""
-        encoded = self.encode_all([[m for m in some if m.label in self.types] for some in mentions], shapes)
-        ptr = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(cells) for cells in encoded], out=ptr[1:])
-        return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
 
     @abstractmethod
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:

@@ -50,6 +50,8 @@ class Joined(Reduction):
     name = "joined"
     holds = "contiguous mentions, nested, crossing or with several labels on the same tokens"
 
+    takes_partial = False
+
     def check(self) -> None:
         super().check()
         check_count("rare", self.rare)

@@ -24,6 +24,7 @@ from spanloom.inference import Distribution, Joint
 from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.component import Component, Shapes
+from spanloom.models.supervised import supervise
 from spanloom.models.trained import Trained, WeightColumn
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class StructuredModel(Model):
             problem = Problem(
                 rows,
                 component.structure_for(shapes),
-                component.gold(task.gold, shapes),
+                supervise(component, task.sentences, task.gold, shapes),
                 *component.tying(),
                 compressed=compressed,
             )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from spanloom._native import Supervision
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import Component, Shapes
+from spanloom.models.component import Component, Shapes
 from spanloom.schemes.partial import Mask
 
 
