@@ -112,7 +112,7 @@ def test_what_a_recogniser_is_asked_about_has_its_columns() -> None:
     asked: list[Any] = []
 
     class First:
-        target, threads = None, None
+        makes, threads = None, None
 
         def fit(self, docs, listener=None):
             asked.append([sorted(c) for c in columns(docs)])

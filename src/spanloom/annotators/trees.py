@@ -98,7 +98,7 @@ class Trees(Annotator):
 
     def _open(self) -> Parser:
         lost = "this model reads dependency trees, and its file does not hold the parser"
-        again = "give it again: --parser udpipe:FILE, Recognizer.load(…, parser=…), or give sentences with trees"
+        again = "give it again: --parser udpipe:FILE, Recognizer.load(…, annotators=[…]), or give sentences with trees"
         if not self.reference:
             raise ParameterError(f"{lost}, which was an object of yours; {again}")
         from spanloom.annotators.references import parser  # here: references import this module
