@@ -92,7 +92,7 @@ class Joined(Reduction):
         if task.dev is not None:
             dev = [s.with_mentions(labels.runs(labels.reachable(s.mentions, len(s)), len(s))) for s in task.dev]
         gold = [labels.runs(mentions, n) for mentions, n in zip(task.gold, task.lengths, strict=True)]
-        fitted = self.train_part(task, 0, gold, dev)
+        fitted = self.train_part(task, 0, gold, dev, "", 1)
         types = frozenset(m.label for mentions in task.gold for m in mentions)
         return JoinedParts(self, fitted.trained, labels, types, task.features), fitted.history
 
