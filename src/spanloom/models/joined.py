@@ -86,6 +86,10 @@ class Joined(Reduction):
             for i, mention in gone:
                 kept[i].remove(mention)
 
+    def reached(self, gold: Mentions, lengths: Sequence[int]) -> Holder:
+        """Return what says which mentions can be found after training on these."""
+        return _Reached(self.base, self.rare, _JoinedLabels.of(gold, lengths))
+
     def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
         labels = _JoinedLabels.of(task.gold, task.lengths)
         dev = None
