@@ -10,23 +10,21 @@ from typing import Any
 
 import numpy.typing as npt
 
-from spanloom.annotators import Annotator, Pipeline
-from spanloom.base.errors import ModelFileError, NotFittedError, ParameterError
+from spanloom.annotators import Annotator
+from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.base.parameters import check_count
-from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.document import as_documents
-from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
-from spanloom.decisions import penalty
+from spanloom.corpus.tokenizer import Splitter, Tokenizer
 from spanloom.decisions.best import Best
 from spanloom.decisions.repairs import repair
 from spanloom.evaluation import Report, evaluate
-from spanloom.evaluation.calibration import Curve
-from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.features import FeatureSet
+from spanloom.fitted import FittedRecognizer
 from spanloom.inference import Distribution
-from spanloom.learning import Iteration, Listener, Trainer
-from spanloom.models import Model, Trained
-from spanloom.parameters import Parameters
+from spanloom.learning import Listener, Trainer
+from spanloom.models import Model
 from spanloom.stored import from_stored, to_stored
 from spanloom.training import train
 
@@ -35,7 +33,7 @@ BATCH = 1024
 """Documents or sentences that are tagged at once when a stream is tagged."""
 
 
-class Recognizer(Parameters):
+class Recognizer(FittedRecognizer):
     """Learns to find mentions, and finds them.
 
     Parameters
@@ -119,15 +117,6 @@ class Recognizer(Parameters):
         self.tokenizer = tokenizer
         self.splitter = splitter
 
-    trained_: Trained
-    pipeline_: Pipeline
-    history_: list[Iteration]
-    labels_: tuple[str, ...]
-    ceiling_: float
-    lost_: list[tuple[int, Mention]]
-    training_: dict[str, Any]
-    _needs_tokenizer: bool = False
-
     # Learning
 
     def fit(
@@ -166,45 +155,6 @@ class Recognizer(Parameters):
         if done.fitted.interrupted is not None:
             raise done.fitted.interrupted
         return self
-
-    def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
-        """Use the mention penalty that gives the highest F1 on development data; ``by_label``: one for each label.
-
-        Returns precision, recall and F1 at each value, the same for all labels.
-        """
-        trained = self._fitted()
-        ready = self._ready(as_documents(dev))
-        sentences = trained.model.before([s for document in ready for s in document.sentences])
-        curve = trained.tune_penalty(sentences, self.threads, by_label=by_label)
-        self.training_["penalty_curve"] = curve.to_json()
-        return curve
-
-    def set_mention_penalty(self, value: float | Mapping[str, float] | str) -> Recognizer:
-        """Use a mention penalty from now on: one number, or one for each label."""
-        trained = self._fitted()
-        penalty.check_penalty(value)
-        if isinstance(value, str):
-            raise ParameterError(f"a penalty is a number when tagging; {value!r} is chosen in training, with dev=…")
-        trained.set_penalty(penalty.by_label(value, self.labels_))
-        return self
-
-    def set_threshold(self, threshold: float | Mapping[str, float]) -> Recognizer:
-        """Take mentions that score above this from now on, one number or one by label; a lower one finds more.
-
-        Only for models that score mentions one by one, which ``multilabel`` does.
-        """
-        self._fitted().set_threshold(threshold)
-        return self
-
-    model_ = property(lambda self: self._fitted().model, doc="The model, with what was chosen from the data.")
-    parts_ = property(lambda self: self._fitted().parts, doc="The trained models that it is made of.")
-    mention_penalty_ = property(lambda self: self._fitted().penalty, doc="The mention penalty in use, by label.")
-    penalty_curve_ = property(lambda self: self._fitted().penalty_curve, doc="What penalties give on dev, if chosen.")
-
-    @property
-    def extractor_(self) -> FeatureExtractor:
-        """The features that were learned."""
-        return self._fitted().extractor
 
     # Finding
 
@@ -292,32 +242,3 @@ class Recognizer(Parameters):
         ner._install(stored.trained, stored.pipeline, stored.training)
         ner._needs_tokenizer = stored.own_tokenizer
         return ner
-
-    # Inside
-
-    def _install(self, trained: Trained, pipeline: Pipeline, facts: dict[str, Any]) -> None:
-        self.trained_, self.pipeline_, self.training_ = trained, pipeline, facts
-        self.labels_ = tuple(sorted(trained.labels))
-        self._needs_tokenizer = False
-
-    def _fitted(self) -> Trained:
-        try:
-            return self.trained_
-        except AttributeError:
-            raise NotFittedError(
-                "this Recognizer has learned nothing yet; call fit, or Recognizer.load a model"
-            ) from None
-
-    def _of_text(self, text: str) -> Document:
-        if self._needs_tokenizer and self.tokenizer is None and self.splitter is None:
-            raise ParameterError(
-                "this model was trained with its own tokenizer or splitter, which a model file cannot hold; "
-                "give them to Recognizer.load(..., tokenizer=..., splitter=...), or pass tokenised sentences"
-            )
-        return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
-
-    def _ready(self, documents: Sequence[Document]) -> list[Document]:
-        """The documents with everything that the model looks at."""
-        trained = self._fitted()
-        self.pipeline_.use_threads(self.threads)
-        return self.pipeline_.annotate(documents, (*trained.extractor.features.columns(), *trained.model.requires))

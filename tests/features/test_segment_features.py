@@ -16,7 +16,8 @@ from spanloom._native import Lattices
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import valid_spans
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.features.grammar import SIZE, Template, parse_template
+from spanloom.features.grammar import parse_template
+from spanloom.features.templates import SIZE, Template
 
 TEMPLATES = [
     "bias",
