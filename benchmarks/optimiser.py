@@ -18,6 +18,7 @@ from scipy.optimize import minimize
 from spanloom._native import Lbfgs, Likelihood
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.models import Chain, Shapes
+from spanloom.models.supervised import supervise
 
 
 def main() -> None:
@@ -30,7 +31,7 @@ def main() -> None:
     shapes = Shapes([len(s) for s in sentences])
     mentions = [s.mentions for s in sentences]
     (component,) = Chain(constrained=False).components(mentions, shapes.lengths)
-    objective = Likelihood(rows, component.structure, *component.gold(mentions, shapes), threads=1)
+    objective = Likelihood(rows, component.structure, supervise(component, sentences, mentions, shapes), threads=1)
     print(f"{len(sentences)} sentences, {objective.size:,} parameters")
     ours, theirs = run_ours(objective), run_scipy(objective)
     target = min(ours[-1][1], theirs[-1][1]) * (1 + 1e-4)

@@ -17,14 +17,14 @@ from experiments.bc2gm import SCORES, blind, in_characters, scores
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.settings import recognizer
 from spanloom import Document, Recognizer, Sentence, read
-from spanloom._native import Likelihood
-from spanloom.base.arrays import Structures
+from spanloom._native import Likelihood, Supervision
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import LBFGS, Problem
 from spanloom.models import Chain
 from spanloom.models.component import Component, Shapes
 from spanloom.models.holding import hold
 from spanloom.models.structured import Dev
+from spanloom.models.supervised import supervise
 from spanloom.schemes import Representations
 
 SINGLE = ("IO", "IOB2", "IOE2", "BI", "IE", "IOBES", "BIES")
@@ -45,12 +45,12 @@ def load(corpus: str, part: str, data: Path) -> list[Document]:
     return bc2gm.load(part, data) if corpus == "bc2gm" else list(read(f"uner:{data}/uner-ewt?split={part}"))
 
 
-def encoded(model: Chain, sentences: Sequence[Sentence]) -> tuple[Component, Structures]:
-    """The component of a chain for training sentences, and their mentions as its structures."""
+def encoded(model: Chain, sentences: Sequence[Sentence]) -> tuple[Component, Supervision]:
+    """The component of a chain for training sentences, and what it learns from."""
     held = hold(model, sentences, "longest").mentions
     shapes = Shapes([len(s) for s in sentences])
     (component,) = model.components(held, shapes.lengths)
-    return component, component.gold(held, shapes)
+    return component, supervise(component, sentences, held, shapes)
 
 
 def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) -> tuple[int, float]:
@@ -58,7 +58,7 @@ def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) 
     rows = ner.extractor_.transform(sentences)
     component, gold = encoded(Chain(scheme), sentences)
     sites, pairs = component.tying()
-    objective = Likelihood(rows, component.structure, *gold, sites, pairs, merge=False, observed=True)
+    objective = Likelihood(rows, component.structure, gold, sites, pairs, merge=False, observed=True)
     state = objective.size - (component.structure.global_cells if pairs is None else pairs[2])
     representations = 1 + len(Representations.parse(scheme).others)
     return state, rows.entries * representations / state
