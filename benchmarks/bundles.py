@@ -19,9 +19,8 @@ from tables import rounds_and_write, write
 from spanloom._native import CompressedRows, Likelihood
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.formats import read
-from spanloom.models.base import Shapes
+from spanloom.models.component import Shapes
 from spanloom.models.edge import EdgeComponent
-from spanloom.training import gold_cells
 
 SETS = ("default", "gaps")
 LABEL = "protein"
@@ -33,7 +32,7 @@ def measure(features: str, data: Path, rounds: int) -> str:
     mentions = [[m for m in s.mentions if m.label == LABEL] for s in sentences]
     rows = FeatureExtractor(FeatureSet.named(features), sites="gaps").fit(sentences)
     component = EdgeComponent(LABEL)
-    gold = gold_cells(component, mentions, Shapes([len(s) for s in sentences]))
+    gold = component.gold(mentions, Shapes([len(s) for s in sentences]))
     made, seconds = [], []
     for bundles in (False, True):
         start = time.process_time()

@@ -217,3 +217,19 @@ def test_sigterm_is_ctrl_c(model: Path, tmp_path: Path) -> None:
     assert process.returncode == 130
     assert b"Traceback" not in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_long_work_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of terminals a line now and then; here after every document."""
+    write([doc("a"), doc("b")], tmp_path / "in.jsonl")
+    monkeypatch.setattr("spanloom.cli.counting.EVERY_SECONDS", 0.0)
+    lines = run("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl").stderr.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["1 documents", "2 documents", "2 documents"]
+    assert "written to" in lines[-1]
+
+
+def test_skipped_records_are_said_where_they_cannot_be_listed(broken: Path) -> None:
+    done = run("convert", broken, "jsonl:-", "--on-error", "skip")
+    assert done.exit_code == 3
+    assert len(done.stdout.splitlines()) == 3
+    assert f"skipped: {broken}:2: not JSON" in done.stderr

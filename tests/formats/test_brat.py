@@ -212,3 +212,10 @@ def test_misaligned_mentions_say_the_reference_to_type(tmp_path: Path) -> None:
     (typed,) = re.findall(r"'(brat:[^']*)'", str(caught.value))
     assert typed == f"brat:{tmp_path}?align=expand"
     assert [doc.mentions for doc in read(typed)] == [[Mention("PER", ((0, 1),))]]
+
+
+def test_documents_of_text_files_keep_their_names(tmp_path: Path) -> None:
+    """And not chapter.txt.txt."""
+    (tmp_path / "chapter.txt").write_text("Anna sings.")
+    write(read(tmp_path / "chapter.txt"), f"brat:{tmp_path}/out")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["chapter.ann", "chapter.txt"]

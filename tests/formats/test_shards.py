@@ -153,3 +153,14 @@ def test_outputs_are_checked_before_the_documents_are_asked_for(tmp_path: Path) 
     assert caught.value.filename == str(tmp_path / "no")
     with pytest.raises(IsADirectoryError):
         write(never(), f"jsonl:{tmp_path}")
+
+
+def test_a_partial_folder_has_nothing_of_the_one_before(tmp_path: Path) -> None:
+    def docs(*ids: str) -> Iterator[Document]:
+        yield from map(doc, ids)
+        raise CorpusError("no JSON", "in.jsonl:3")
+
+    for ids_ in (("a", "b"), ("c",)):
+        with pytest.raises(CorpusError, match="partial"):
+            write(docs(*ids_), f"brat:{tmp_path}/out")
+    assert ids(f"brat:{tmp_path}/out.partial") == ["c"]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import gzip
 import json
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spanloom import CorpusError, Document, Mention, Sentence, read, write
 from spanloom.base.errors import ParameterError
+from spanloom.formats import Report
 
 ROWS = [
     {"pmid": 17, "title": "IL-2", "abstract": "It binds.\nIt does.", "year": 1999},
@@ -48,8 +53,6 @@ def test_unknown_records_say_what_to_type(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "between"), [("a.csv", ","), ("a.tsv", "\t"), ("a.csv.gz", ",")])
 def test_csv_with_quotes_and_line_breaks(tmp_path: Path, name: str, between: str) -> None:
-    import gzip
-
     rows = [["pmid", "title", "abstract"], ["17", '"IL-2"', '"It binds.\nIt does."'], [], ["18", '"a, ""b"""', ""]]
     content = "".join(between.join(row) + "\n" for row in rows).encode()
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
@@ -126,3 +129,18 @@ def test_probabilities_come_back(tmp_path: Path, format: str, package: str) -> N
     assert not report.problems
     (doc,) = read(f"{format}:{tmp_path}/out")
     assert [(m, m.prob) for m in sorted(doc.mentions)] == [(m, m.prob) for m in mentions]
+
+
+@given(st.binary(max_size=60) | st.text('ab,"\n\r\t', max_size=60).map("text,id\n{}".format).map(str.encode))
+@settings(deadline=None)
+def test_any_bytes_are_documents_or_an_error_with_the_file(raw: bytes) -> None:
+    for name, content in (("a.csv", raw), ("a.jsonl.gz", raw), ("b.jsonl.gz", gzip.compress(raw))):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, name).write_bytes(content)
+            for strict in (True, False):
+                message = name
+                try:
+                    list(read(Path(folder, name), text="text").stream(Report(strict=strict)))
+                except CorpusError as error:
+                    message = str(error) if strict else "a lenient report does not raise"
+                assert name in message

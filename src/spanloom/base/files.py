@@ -94,6 +94,8 @@ def whole_files(path: str | os.PathLike[str], *, name: Callable[[Path], Path] | 
         part.mkdir()
         yield part
         final = name(target) if name else target
+        if final != target:  # what is left of an earlier run under another name is no part of this one
+            shutil.rmtree(final, ignore_errors=True)
         for file in sorted(p for p in part.rglob("*") if not p.is_dir()):
             goal = final / file.relative_to(part)
             goal.parent.mkdir(parents=True, exist_ok=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from spanloom.cli.console import make_console
 
-if TYPE_CHECKING:
-    from spanloom.corpus import Document
+T = TypeVar("T")
 
 EVERY_SECONDS = 10.0
 
@@ -27,15 +26,19 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
-def watched(docs: Iterable[Document], *, quiet: bool = False) -> Iterator[Document]:
-    """Yield documents on and show their number: a live line in a terminal, a line every ten seconds elsewhere."""
+def watched(docs: Iterable[T], *, quiet: bool = False, count: Callable[[], int] | None = None) -> Iterator[T]:
+    """Yield documents on and show their number: a live line in a terminal, a line every ten seconds elsewhere.
+
+    ``count`` tells the number where what is yielded are not single documents.
+    """
     out = make_console(stderr=True)
     columns = SpinnerColumn(), TextColumn("{task.fields[text]}"), TimeElapsedColumn()
     begun = told = time.monotonic()
     with Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal) as progress:
         task = progress.add_task("", total=None, text="0 documents")
-        for done, doc in enumerate(docs, 1):
+        for number, doc in enumerate(docs, 1):
             yield doc
+            done = number if count is None else count()
             now = time.monotonic()
             text = f"{done:,} documents, {done / max(now - begun, 1e-9):,.0f} a second"
             progress.update(task, text=text)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
-from spanloom.cli.outputs import Lossy, Overwrite, output_reference, tell_written
+from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference, tell_written
 from spanloom.cli.problems import show_report
 from spanloom.cli.settings import parse_settings
 from spanloom.cli.tables import percent, score_table
@@ -50,6 +50,8 @@ def crossval(
     from spanloom.formats import read, write
     from spanloom.tuning import cross_validate
 
+    if state is not None:
+        check_output(state)
     target = None if output is None else output_reference(output, overwrite=overwrite, lossy=lossy)
     documents = chain.from_iterable(read(ref) for ref in corpus)
     with counting("folds") as progress:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from enum import Enum
+from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from spanloom.corpus import Document
     from spanloom.formats.report import Problem
 
+T = TypeVar("T")
+U = TypeVar("U")
 SKIPPED = 3
 """The exit code of a command that did all but what it skipped."""
 
@@ -42,6 +45,21 @@ OnErrorOption = Annotated[
 ]
 
 
+def error_last(items: Iterable[T], work: Callable[[Iterator[T]], Iterator[U]]) -> Iterator[U]:
+    """Yield what ``work``, which may take items in batches, makes of them; an error in getting them comes last."""
+    failed: list[SpanloomError] = []
+
+    def readable() -> Iterator[T]:
+        try:
+            yield from items
+        except SpanloomError as error:
+            failed.append(error)
+
+    yield from work(readable())
+    if failed:
+        raise failed[0]
+
+
 class Source:
     """Reads corpora one after the other, and writes down what is skipped beside the output.
 
@@ -54,7 +72,7 @@ class Source:
     on_error
         Stop at a record that cannot be read, or skip it.
     output
-        The path of the output, ``-`` for standard output, beside which nothing can be written.
+        The path of the output; beside ``-`` and pipes nothing can be written, and what is skipped is only said.
     """
 
     def __init__(self, refs: Sequence[str], on_error: OnError, output: str) -> None:
@@ -63,7 +81,8 @@ class Source:
         self.corpora = [read(ref) for ref in refs]
         self.skipping = on_error is OnError.skip
         self.report = Report(strict=not self.skipping, listener=self._note if self.skipping else None)
-        self.path = None if output == "-" else f"{output.rstrip('/')}.skipped.jsonl"
+        beside = output != "-" and (not (place := Path(output)).exists() or place.is_file() or place.is_dir())
+        self.path = f"{output.rstrip('/')}.skipped.jsonl" if beside else None
         self._stack = ExitStack()
         self._log: IO[Any] | None = None
 
@@ -81,17 +100,7 @@ class Source:
 
     def through(self, work: Callable[[Iterator[Document]], Iterator[Document]]) -> Iterator[Document]:
         """Yield what ``work``, which may take documents in batches, makes of them; a reading error comes last."""
-        failed: list[SpanloomError] = []
-
-        def readable() -> Iterator[Document]:
-            try:
-                yield from self
-            except SpanloomError as error:
-                failed.append(error)
-
-        yield from work(readable())
-        if failed:
-            raise failed[0]
+        return error_last(self, work)
 
     def finish(self) -> None:
         """Say how much was skipped, and end the command with its exit code if anything was."""

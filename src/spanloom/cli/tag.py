@@ -16,12 +16,13 @@ from spanloom.cli.counting import watched
 from spanloom.cli.outputs import Overwrite, output_reference, tell_written
 from spanloom.cli.problems import show_report, show_unread
 from spanloom.cli.settings import parse_value
-from spanloom.cli.skipping import OnError, OnErrorOption, Source
+from spanloom.cli.skipping import OnError, OnErrorOption, Source, error_last
 from spanloom.cli.sources import ParserOption
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document
-    from spanloom.formats import Reference
+    from spanloom.formats import Reference, Report
+    from spanloom.recognizer import Recognizer
 
 
 def tag(
@@ -38,7 +39,9 @@ def tag(
     form: Annotated[
         str,
         typer.Option(
-            "--format", help="auto, jsonl, draw (in the terminal), html, svg, or a corpus format such as conll or brat."
+            "--format",
+            help="auto, jsonl, mentions (JSON lines of ids and mentions only), draw (in the terminal), html, svg, or a "
+            "corpus format such as conll or brat.",
         ),
     ] = "auto",
     penalty: Annotated[
@@ -70,6 +73,7 @@ def tag(
     """
     from spanloom.formats import write
     from spanloom.recognizer import Recognizer
+    from spanloom.tagging_files import is_short
 
     if form == "auto" and output in (None, "-"):
         form = "draw" if sys.stdout.isatty() else "jsonl"
@@ -87,6 +91,8 @@ def tag(
         tagged = source.through(lambda docs: ner.stream(docs, batch=batch, conflicts=conflicts))
         if target is None:
             _draw(tagged)
+        elif is_short(ner, source.corpora, target):
+            tell_written(_tag_texts(ner, source, target))
         else:
             if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
                 sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
@@ -96,6 +102,17 @@ def tag(
     show_unread(source.report)
     _tell_conflicts(conflicts)
     source.finish()
+
+
+def _tag_texts(ner: Recognizer, source: Source, target: Reference) -> Report:
+    """Tag texts without an object for each token and mention, and write them."""
+    from spanloom.tagging import tag_lines
+    from spanloom.tagging_files import has_documents, texts_of, write_lines
+
+    counts: Counter[str] = Counter()
+    texts = texts_of(source.corpora, source.report)
+    pieces = error_last(texts, lambda items: tag_lines(ner, items, whole=has_documents(target), counts=counts))
+    return write_lines(watched(pieces, quiet=target.path == "-", count=lambda: counts["documents"]), target, counts)
 
 
 def _tell_conflicts(conflicts: Counter[str]) -> None:
@@ -115,8 +132,11 @@ def _target(form: str, output: str, overwrite: bool) -> Reference | None:
         return None
     if form == "draw":
         raise typer.BadParameter("drawings go to the screen; leave --output out", param_hint="--format")
+    if form == "mentions":
+        return output_reference(f"jsonl:{output}", overwrite=overwrite, options={"fields": "mentions"})
     if form != "auto" and not is_format(form):
-        raise typer.BadParameter(f"{form!r} is none of auto, draw, {', '.join(formats())}", param_hint="--format")
+        known = ", ".join(["auto", "draw", "mentions", *formats()])
+        raise typer.BadParameter(f"{form!r} is none of {known}", param_hint="--format")
     ref = output if form == "auto" else f"{form}:{output}"
     return output_reference(ref, overwrite=overwrite, options={"chars": "yes"})
 

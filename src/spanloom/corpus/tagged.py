@@ -75,8 +75,8 @@ def to_tags(sentence: Sentence, *, scheme: str = "IOB2") -> list[str]:
     if len(layers) > 1:
         first, second = _overlapping(sentence)
         raise EncodingError(
-            f"one tag a token cannot say both {first.label} {first.parts} and {second.label} {second.parts}, which "
-            "overlap; to_layers gives a list of tags for each layer"
+            f"one tag a token cannot say both {first.label} {first.parts} and {second.label} {second.parts}, "
+            "which overlap; to_layers gives a list of tags for each layer"
         )
     return layers[0]
 

@@ -140,7 +140,7 @@ def _file_name(id: str) -> str:
     path = PurePosixPath(id)
     if path.is_absolute() or any(part in ("..", ".") for part in path.parts) or "\0" in id or "\\" in id:
         raise CorpusError(f"document id {id!r} cannot be a file name inside a folder")
-    return path.as_posix()
+    return path.as_posix().removesuffix(".txt")  # a document that was read from a text file has its name
 
 
 def _annotations(path: Path, text: str, report: Report, encoding: str) -> tuple[list[CharMention], list[str]]:

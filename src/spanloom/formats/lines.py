@@ -28,7 +28,9 @@ def lines(path: str | os.PathLike[str], report: Report, encoding: str = UTF8) ->
         for number, line in numbered:
             if line.endswith("\n"):
                 line = line[:-2] if line.endswith("\r\n") else line[:-1]
-            yield number, line
+            taken = [line]
+            del line  # a line may be long, and whoever takes it may let go of it before the next
+            yield number, taken.pop()
 
 
 def _utf8(stream: BinaryIO, name: str, report: Report) -> Iterator[tuple[int, str]]:

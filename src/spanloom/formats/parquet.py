@@ -78,7 +78,7 @@ def arrow_schema() -> Any:
     """Return the Arrow schema of a row."""
     arrow = need("pyarrow", "parquet")
     text, pair = arrow.string(), arrow.list_(arrow.int32())
-    sentence = arrow.struct([("range", pair), ("chars", pair), ("meta", text)])
+    sentence = arrow.struct([("range", pair), ("chars", pair), ("meta", text), ("known", text)])
     mention = arrow.struct(
         [
             ("label", text),
@@ -107,7 +107,7 @@ def to_row(doc: Document) -> dict[str, Any]:
     record = jsonl.to_dict(doc, chars=True)
     row: dict[str, Any] = {**record, "text": doc.text, "offsets": doc.spans}
     row["sentences"] = [
-        {**entry, "meta": _dump(entry["meta"]) if "meta" in entry else None}
+        {**entry, **{name: _dump(entry[name]) for name in ("meta", "known") if name in entry}}
         if isinstance(entry, dict)
         else {"range": entry}
         for entry in record["sentences"]
@@ -125,7 +125,7 @@ def from_row(row: dict[str, Any]) -> dict[str, Any]:
     for name in _JSON:
         if isinstance(record.get(name), str):
             record[name] = decode(record[name])
-    for name, text in (("sentences", "meta"), ("mentions", "attributes")):
+    for name, text in (("sentences", "meta"), ("sentences", "known"), ("mentions", "attributes")):
         if isinstance(record.get(name), list):
             record[name] = [_open(entry, text) for entry in record[name]]
     return record

@@ -64,7 +64,7 @@ class Corpus:
                 raise
             report.error("unreadable", error.where or self.ref.path, error.what)
         if report.strict:
-            report.raise_errors(_way_out(report))
+            report.raise_errors(way_out(report))
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of all documents."""
@@ -127,13 +127,19 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
     settings = _options(function, parsed, options)
     report = Report(ref=Reference(parsed.format, parsed.path, settings))
     function(_counted(docs, report), parsed.path, report, **settings)
-    if report.stopped is not None:
-        if report.partial:
-            n = report.documents
-            kept = f"the {n:,} documents before it are" if n > 1 else "the document before it is"
-            report.stopped.args = (f"{report.stopped}\n{kept} in {report.partial}",)
-        raise report.stopped
+    raise_stopped(report)
     return report
+
+
+def raise_stopped(report: Report) -> None:
+    """Raise the error that ended the documents, if there was one, and say where those before it are."""
+    if report.stopped is None:
+        return
+    if report.partial:
+        n = report.documents
+        kept = f"the {n:,} documents before it are" if n > 1 else "the document before it is"
+        report.stopped.args = (f"{report.stopped}\n{kept} in {report.partial}",)
+    raise report.stopped
 
 
 def check_target(ref: Reference, **options: Any) -> Callable[..., None]:
@@ -218,8 +224,13 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def _way_out(report: Report) -> str:
-    if report.counts["misaligned"] and report.ref is not None and takes_option(report.ref, "read", "align"):
+def way_out(report: Report) -> str:
+    """Say what helps against the problems of a report, if anything does."""
+    if report.ref is None:
+        return ""
+    if report.counts["over-break"] and takes_option(report.ref, "read", "sentences"):
+        return f"read {report.typed(sentences='join')} to join the sentences that a mention runs over"
+    if report.counts["misaligned"] and takes_option(report.ref, "read", "align"):
         return (
             f"read {report.typed(align='expand')} to let such mentions grow to whole tokens, align=contract to let "
             "them shrink, align=split to split the tokens"

@@ -14,11 +14,9 @@ import numpy.typing as npt
 
 from spanloom._native import Trellis as NativeTrellis
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import STRUCTURES, Distribution, Floats, Marginals, add_alike, in_order
+from spanloom.inference.distribution import Distribution, Floats, Marginals, add_alike, in_order, most_structures
 
 MISSING = 1e-9
-CELLS = 2_000_000
-"""At most so many columns are listed, over all structures."""
 
 
 class Enumeration(Distribution):
@@ -66,7 +64,7 @@ class Enumeration(Distribution):
         labels: frozenset[str],
     ) -> Enumeration:
         """List the best paths of a trellis and read each."""
-        most = min(STRUCTURES, max(64, CELLS // max(trellis.sites, 1)))
+        most = most_structures(trellis.sites)
         asked = 16
         while True:
             log_probs, flat = trellis.k_best(asked)

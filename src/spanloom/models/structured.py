@@ -21,9 +21,10 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
-from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow
+from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow, named
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.component import Component, Shapes
+from spanloom.models.supervised import supervise
 from spanloom.models.trained import Trained, WeightColumn
 
 if TYPE_CHECKING:
@@ -68,13 +69,17 @@ class StructuredModel(Model):
             problem = Problem(
                 rows,
                 component.structure_for(shapes),
-                component.gold(task.gold, shapes),
+                supervise(component, task.sentences, task.gold, shapes),
                 *component.tying(),
                 compressed=compressed,
             )
             try:
                 learned, records = follow(
-                    trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                    named(
+                        trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                        ", ".join(sorted(component.types)) if len(components) > 1 else "",
+                        len(components),
+                    ),
                     dev_f1=None if dev is None else dev.f1_of(component),
                     patience=trainer.patience,
                     listener=task.listener,

@@ -8,7 +8,7 @@ from spanloom.corpus.document import Document
 from spanloom.formats.align import POLICIES
 from spanloom.formats.checks import BadRecord, as_object, decode, encode
 from spanloom.formats.jsonl.parsing import parse
-from spanloom.formats.jsonl.records import to_dict
+from spanloom.formats.jsonl.records import mentions_only, to_dict
 from spanloom.formats.lines import lines
 from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
@@ -50,7 +50,7 @@ def read(
             yield doc
 
 
-def write(docs: Iterable[Document], path: str, report: Report, *, chars: str = "no") -> None:
+def write(docs: Iterable[Document], path: str, report: Report, *, chars: str = "no", fields: str = "all") -> None:
     """Write documents as JSONL.
 
     Parameters
@@ -58,8 +58,14 @@ def write(docs: Iterable[Document], path: str, report: Report, *, chars: str = "
     chars
         ``yes`` gives every mention its characters and its text beside its tokens, for those who read the file with
         nothing but a JSON parser.
+    fields
+        ``mentions`` writes nothing but ids and mentions, the latter with label, characters and text. Such a file is
+        small, and is no corpus: it cannot be read back.
     """
     choice("chars", chars, ("yes", "no"))
+    choice("fields", fields, ("all", "mentions"))
+    short = fields == "mentions"
     with target(path, report) as out:
         for doc in docs:
-            out.write(encode(to_dict(doc, chars == "yes"), f"{path}: document {doc.id!r}"))
+            record = to_dict(doc, short or chars == "yes")
+            out.write(encode(mentions_only(record) if short else record, f"{path}: document {doc.id!r}"))
