@@ -59,15 +59,19 @@ def test_lexicons_and_representations(corpus: str, tmp_path: Path) -> None:
     assert len(json.loads(out)["mentions"]) == 1
 
 
-@pytest.mark.parametrize(("options", "found"), [([], []), (["--repair", "abbreviations"], ["thing"])])
-def test_repairs(options: list[str], found: list[str], corpus: str, tmp_path: Path) -> None:
-    """The short form is a mention as the long one is; without the repair a word that was never one is none."""
+@pytest.mark.parametrize(("options", "more"), [([], []), (["--repair", "abbreviations"], ["HSF"])])
+def test_repairs(options: list[str], more: list[str], tmp_path: Path) -> None:
+    """A short form that was never a mention is one where its long form is, and only with the repair."""
+    train = [Sentence(["the", "heat", "shock", "factor", "is"], [Mention("g", ((1, 4),))])] * 3
+    train += [Sentence(["the", word, "is"]) for word in ("HSF", "(", ")")]
+    write([Document(train)], str(tmp_path / "train.jsonl"))
     (tmp_path / "word.toml").write_text('templates = ["word"]\n')
-    model, text = tmp_path / "ner.loom", tmp_path / "new.txt"
-    run("train", corpus, "--features", str(tmp_path / "word.toml"), "--l2", "0.01", *options, "-o", str(model))
-    text.write_text("the mouse ( MS ) grows\n")
-    out = json.loads(run("tag", str(model), f"text:{text}", "--format", "jsonl").stdout)
-    assert [(m["text"], m["label"]) for m in out["mentions"]] == [("mouse", "thing"), *(("MS", x) for x in found)]
+    model, text = str(tmp_path / "ner.loom"), tmp_path / "new.txt"
+    features = ["--features", str(tmp_path / "word.toml"), "--l2", "0.01"]
+    run("train", str(tmp_path / "train.jsonl"), *features, *options, "-o", model)
+    text.write_text("the heat shock factor ( HSF ) is\n")
+    found = json.loads(run("tag", model, f"text:{text}", "--format", "jsonl").stdout)["mentions"]
+    assert [m["text"] for m in found] == ["heat shock factor", *more]
 
 
 def test_a_lexicon_without_a_name_is_answered_in_the_form_of_the_option(corpus: str, tmp_path: Path) -> None:

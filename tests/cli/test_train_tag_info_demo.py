@@ -132,7 +132,7 @@ def test_tag_prints_any_format_of_lines(model):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--format", "foo"], "'foo' is none of auto, draw, jsonl"),
+        (["--format", "foo"], "'foo' is none of auto, draw, "),
         (["--format", "brat"], "brat is not a format of lines and needs a path"),
         (["--format", "gum", "-o", "x"], "'gum' can be read only"),
         (["--format", "draw", "-o", "x.txt"], "leave --output out"),
@@ -307,7 +307,7 @@ def test_ceilings_penalties_and_columns_of_every_label_are_told(tmp_path):
     corpus, model = tmp_path / "c.jsonl", tmp_path / "m.loom"
     done = run("train", corpus, "--dev", corpus, "--penalty", "auto-by-label", *options, "-o", model)
     assert done.returncode == 0, done.stderr
-    assert "2 would be read as others: its recall on such data is at most 33.3 %" in done.stdout
+    assert "2 are read back as other mentions: its recall on such data is at most 33.3 %" in done.stdout
     assert "mention penalties in use: X " in done.stdout
     facts = json.loads(run("info", model, "--json").stdout)
     assert {name.partition(": ")[0] for name in facts["top_weights"]} == {"X", "Y"}
