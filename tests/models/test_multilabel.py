@@ -14,7 +14,6 @@ from scipy.optimize import nnls
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.configuration import configure
-from spanloom.corpus.mention import reading_order
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import Auto, LogLinear, Mira, Perceptron, Trainer
 from spanloom.learning.online import ROLES
@@ -390,8 +389,8 @@ def test_rescoring_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Pa
     # A higher threshold still finds a part of what a lower one finds.
     fewer = ner.set_threshold(1.0).predict(text)
     assert all(set(a.mentions) <= set(b.mentions) for a, b in zip(fewer, found, strict=True))
+    arrays, header = ner.state()
     with pytest.raises(ModelFileError, match="multilabel"):
-        arrays, header = ner.state()
         Recognizer.from_state(arrays, {**header, "model": {**header["model"], "company": {"weights": {}}}})
     alone = Recognizer(Multilabel(rescore=True), features=features, trainer=Auto(max_iter=4)).fit(train)
     assert alone.trained_.rescoring is not None, "no development data are needed"
@@ -415,9 +414,14 @@ def test_candidates_and_k_best() -> None:
     scores = [score for score, _ in candidates]
     assert len(candidates) == 7
     assert scores == sorted(scores, reverse=True)
+    # Every candidate for itself: the second best set is without, or with, the one that is nearest to even odds.
+    (candidates,) = ner.trained_.candidates([NEWS])
+    odds = sorted(abs(score) for score, _ in candidates)
+    first = math.prod(1 / (1 + math.exp(-score)) for score in odds)
     best = ner.k_best(NEWS, 2)
-    assert best[0][1] == sorted(ner.predict(NEWS).mentions, key=reading_order)
-    assert 1 > best[0][0] >= best[1][0] > 0
+    assert [p for p, _ in best] == pytest.approx([first, first * math.exp(-odds[0])])
+    assert set(best[0][1]) == set(ner.predict(NEWS).mentions)
+    assert len(set(best[0][1]) ^ set(best[1][1])) == 1
 
 
 def test_empty_sentences_and_documents() -> None:

@@ -237,7 +237,7 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
             f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives dev F1 {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
         )
-        if len(set(ner.mention_penalty_.values())) > 1:
+        if ner.get_params()["decide__penalty"] == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}", markup=False)
     ceiling = t["dev_ceiling"]
