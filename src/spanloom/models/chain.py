@@ -35,6 +35,7 @@ from spanloom.models.structured import StructuredModel
 from spanloom.schemes import Representations
 from spanloom.schemes.biohd import Biohd
 from spanloom.schemes.labelling import Labelling, Labels, labelling
+from spanloom.schemes.words import TOKEN
 
 
 class ChainComponent(Component):
@@ -97,6 +98,9 @@ class ChainComponent(Component):
 
     def starts(self) -> list[str | None]:
         return self.segments.starts()
+
+    def words(self, column: int, left: str = "", right: str = "") -> str:
+        return self.segments.words(column, left or TOKEN)
 
     def global_names(self) -> list[str]:
         return [f"{a} → {b}" for a in self.columns for b in self.columns]
