@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from spanloom.reductions import REDUCTIONS
+
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom.corpus.statistics import statistics
 from spanloom.formats import Reference, Report, read
 from spanloom.models import MODELS
 from spanloom.models.ceilings import Ceilings
-from spanloom.reductions import REDUCTIONS
 
 GENIA = "genia:genia?classes=5"
 CEILINGS = [f"ceiling_{model}" for model in MODELS | REDUCTIONS]

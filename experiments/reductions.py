@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from spanloom.reductions import Joined
+from spanloom.taken import KINDS
+
 from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Document, read
@@ -16,8 +19,6 @@ from spanloom.base.files import whole_file
 from spanloom.corpus.patterns import nesting_patterns
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.significance import bootstrap, unit_counts
-from spanloom.reductions import Joined
-from spanloom.taken import KINDS
 from spanloom.training import hold
 from spanloom.tuning import folds
 from spanloom.tuning.folds import others

@@ -6,6 +6,7 @@ import re
 from typing import get_args
 
 import pytest
+from spanloom.taken import KINDS, model_settings, own_settings, settings_taken
 from typer.testing import CliRunner
 
 from spanloom import Mention, Recognizer, Sentence
@@ -17,7 +18,6 @@ from spanloom.models import MODELS
 from spanloom.models.multilabel import RESTRICTIONS
 from spanloom.schemes.flat import CHOICES
 from spanloom.schemes.layers import DIRECTIONS
-from spanloom.taken import KINDS, model_settings, own_settings, settings_taken
 
 NESTED = [Sentence(["a", "b", "c"], [Mention("x", ((0, 1),)), Mention("y", ((0, 2),))])] * 4
 

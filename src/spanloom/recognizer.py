@@ -21,6 +21,7 @@ from spanloom.decisions.best import Best
 from spanloom.decisions.repairs import repair
 from spanloom.evaluation import Report, evaluate
 from spanloom.evaluation.calibration import Curve
+from spanloom.explain import Explanation, explain, numbered
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.inference import Distribution
 from spanloom.learning import Iteration, Listener, Trainer
@@ -241,6 +242,35 @@ class Recognizer(Parameters):
         trained = self._fitted()
         ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
         return trained.distribution(ready)
+
+    def explain(
+        self,
+        where: Sentence | Document,
+        mention: Mention,
+        *,
+        corpus: Iterable[Sentence | Document] | None = None,
+    ) -> Explanation:
+        """Say why a mention is found rather than the best answer without it, or why it is not.
+
+        Parameters
+        ----------
+        where
+            A sentence; or a document, whose tokens the mention then counts, if other sentences tell the model anything.
+        mention
+            Found or not.
+        corpus
+            The training data, to show which of its mentions speak most for this one. A model does not keep them.
+        """
+        trained = self._fitted()
+        document = _document(where)
+        shift = 0
+        for number, sentence in enumerate(document.sentences):
+            if mention.start < shift + len(sentence):
+                ready = self._ready([document])[0].sentences[number]
+                known = [_document(item) for item in corpus or ()]
+                return explain(trained, ready, mention.shifted(-shift), numbered(self._ready(known)))
+            shift += len(sentence)
+        raise ParameterError(f"the mention {mention.label!r} {mention.parts} is beyond the last of {shift} tokens")
 
     def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
         """Return the ``k`` most probable mention sets of a sentence with their probabilities, best first."""

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from spanloom.engines import ComponentEngine
 
 from spanloom import Recognizer, read
 from spanloom._native import CompressedRows, Lbfgs, Likelihood
 from spanloom.base.errors import ParameterError
 from spanloom.base.model_file import load_arrays
 from spanloom.corpus import Mention, Sentence
-from spanloom.engines import ComponentEngine
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning.tying import shortest
 from spanloom.models import Chain, Shapes

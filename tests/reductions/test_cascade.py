@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pytest
+from spanloom.reductions import Cascade
+from spanloom.reductions.guesses import blocks, jackknife, with_guesses
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import EncodingError, ParameterError
-from spanloom.reductions import Cascade
-from spanloom.reductions.guesses import blocks, jackknife, with_guesses
 
 
 def sentence(text, *mentions):

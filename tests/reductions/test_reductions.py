@@ -6,12 +6,12 @@ import json
 from collections import Counter
 
 import pytest
+from spanloom.reductions import REDUCTIONS, Joined
 from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.cli.app import app
-from spanloom.reductions import REDUCTIONS, Joined
 
 
 def sentence(text, *mentions):

@@ -20,6 +20,9 @@ from spanloom.corpus.mention import Mention, Parts
 TRANSITIONS = "transitions"
 """The group of global cells."""
 
+NORMALISATION = "normalisation"
+"""The group of what locally normalised models subtract."""
+
 Pair = tuple[int, Sequence[Mention], Sequence[Mention]]
 """The number of a sentence, and two mention sets of it."""
 
