@@ -13,8 +13,7 @@ import numpy.typing as npt
 from spanloom.annotators import Annotator
 from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import load_arrays, save_arrays
-from spanloom.base.parameters import check_count
-from spanloom.corpus import Document, Mention, Sentence
+from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
 from spanloom.decisions.best import Best
@@ -22,7 +21,6 @@ from spanloom.decisions.repairs import repair
 from spanloom.evaluation import Report, evaluate
 from spanloom.features import FeatureSet
 from spanloom.fitted import FittedRecognizer
-from spanloom.inference import Distribution
 from spanloom.learning import Listener, Trainer
 from spanloom.models import Model
 from spanloom.stored import from_stored, to_stored
@@ -186,18 +184,6 @@ class Recognizer(FittedRecognizer):
                     own = repair(document.sentences, own, self.repairs)
                 done = [trained.model.after(s, m) for s, m in zip(document.sentences, own, strict=True)]
                 yield done[0] if isinstance(unit, Sentence) else document.with_sentences(done)
-
-    def distribution(self, sentence: Sentence) -> Distribution:
-        """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here."""
-        trained = self._fitted()
-        ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
-        return trained.distribution(ready)
-
-    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
-        """Return the ``k`` most probable mention sets of a sentence with their probabilities, best first."""
-        self._fitted()
-        check_count("k", k)
-        return self.distribution(sentence).k_best(k)
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""

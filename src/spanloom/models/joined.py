@@ -12,7 +12,7 @@ label that is left is frequent; what was left out is in ``lost_``, and counts in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,9 +25,10 @@ from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.inference import Distribution, Reread
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
+from spanloom.models.contrast import Contrast, Pair
 from spanloom.models.holding import Holder
 from spanloom.models.reduction import Parts, Reduction, restore_parts
-from spanloom.models.trained import Trained
+from spanloom.models.trained import Seen, Trained
 from spanloom.schemes.flat import apart, first_discontinuous
 from spanloom.schemes.joined import is_outside, join_labels, runs, split_labels, unrun
 from spanloom.schemes.layers import layers_of
@@ -193,6 +194,15 @@ class JoinedParts(Parts):
     def distribution(self, sentence: Sentence) -> Distribution:
         """Return the tagger's distribution, its joined labels read as mentions."""
         return Reread(self.parts[0].distribution(sentence), lambda found: self.read(found, len(sentence)), self.labels)
+
+    def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
+        return self, list
+
+    def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
+        """Compare the joined labels that mention sets stand for."""
+        lengths = [len(sentence) for sentence in sentences]
+        runs = [(i, self.joined.runs(a, lengths[i]), self.joined.runs(b, lengths[i])) for i, a, b in pairs]
+        return self.parts[0].contrasts(sentences, runs)
 
     def facts(self) -> dict[str, Any]:
         return {"layers": self.joined.depth, "joined_labels": len(self.joined.known)}
