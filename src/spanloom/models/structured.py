@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,10 +26,13 @@ from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer,
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.component import Component, Shapes
 from spanloom.models.supervised import supervise
-from spanloom.models.trained import Trained, WeightColumn
+from spanloom.models.trained import Trained, WeightColumn, chunks, probable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+CHUNK = 1 << 18
+"""Probabilities are worked out for so many tokens at a time: scores of all columns are held for them."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +148,55 @@ class Structured(Trained):
         return [sorted((m for part in parts for m in part), key=reading_order) for parts in zip(*found, strict=True)]
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        rows, shapes = self._rows([sentence], 1)
-        # A penalty is a decision, not a belief.
-        parts = [
-            component.distribution(self.decoder.scores(rows, 1, number), one.globals, shapes)
-            for number, (component, one) in enumerate(zip(self.components, self.weights, strict=True))
-        ]
-        return parts[0] if len(parts) == 1 else Joint(parts)
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        for chunk in chunks(sentences, CHUNK):
+            rows, shapes = self._rows(chunk, threads)
+            bounds = rows.group_ptr.tolist()
+            # Without offsets: a penalty is a decision, not a belief.
+            tables = [self.decoder.scores(rows, threads or 0, number) for number in range(len(self.components))]
+            for s, (first, last) in enumerate(pairwise(bounds)):
+                parts = [
+                    c.distribution(table[first * len(c.columns) : last * len(c.columns)], one.globals, shapes, s)
+                    for c, table, one in zip(self.components, tables, self.weights, strict=True)
+                ]
+                yield parts[0] if len(parts) == 1 else Joint(parts)
+
+    @property
+    def belief(self) -> str:
+        return "bound" if any(not component.exact for component in self.components) else "exact"
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        done: Mentions = []
+        for chunk in chunks(sentences, CHUNK):
+            own = found[len(done) : len(done) + len(chunk)]
+            done += self._probable(*self._rows(chunk, threads), own, threads)
+        return done
+
+    def find_with_probabilities(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        done: Mentions = []
+        for chunk in chunks(sentences, CHUNK):
+            rows, shapes = self._rows(chunk, threads)
+            done += self._probable(rows, shapes, self._search(rows, shapes, threads), threads)
+        return done
+
+    def _probable(self, rows: SparseRows, shapes: Shapes, found: Mentions, threads: int | None) -> Mentions:
+        """Give mentions the probability that one of the components finds them, 1 − Π (1 − P)."""
+        probs = [[0.0] * len(own) for own in found]
+        for number, (component, one) in enumerate(zip(self.components, self.weights, strict=True)):
+            places = [[i for i, m in enumerate(own) if m.label in component.types] for own in found]
+            if not any(places):
+                continue
+            asked = [[own[i] for i in some] for own, some in zip(found, places, strict=True)]
+            scores = self.decoder.scores(rows, threads or 0, number)
+            each = component.probabilities(scores, rows.group_ptr, one.globals, shapes, asked, threads or 0)
+            for known, some, new in zip(probs, places, each, strict=True):
+                for i, p in zip(some, new, strict=True):
+                    known[i] += p * (1 - known[i])  # so that small ones stay exact
+        return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
 
     @property
     def untrained(self) -> frozenset[str]:
