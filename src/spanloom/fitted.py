@@ -12,10 +12,11 @@ from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import split_sentences, tokenize
 from spanloom.decisions import penalty
+from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
 from spanloom.explain import Explanation, explain, numbered
 from spanloom.features import FeatureExtractor
-from spanloom.inference import Distribution
+from spanloom.inference import Distribution, Marginals
 from spanloom.learning import Iteration
 from spanloom.models import Trained
 from spanloom.parameters import Parameters
@@ -29,6 +30,7 @@ class FittedRecognizer(Parameters):
 
     trained_: Trained
     pipeline_: Pipeline
+    rule_: Rule
     history_: list[Iteration]
     labels_: tuple[str, ...]
     ceiling_: float
@@ -79,6 +81,27 @@ class FittedRecognizer(Parameters):
         check_count("k", k)
         return self.distribution(sentence).k_best(k)
 
+    @property
+    def belief_(self) -> str:
+        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron."""
+        belief = self._fitted().belief
+        trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
+        return "scores" if trainer == "perceptron" and belief == "exact" else belief
+
+    def marginals(self, sentence: Sentence) -> Marginals:
+        """Return the probability of every label at every token, separator at every gap or label of every candidate.
+
+        ``probs[site, column]`` with ``names`` of columns, and ``sites``, what each site covers. Mentions need more than
+        that: ``distribution(sentence).prob(mention)``.
+        """
+        return self.distribution(sentence).marginals()
+
+    def sample(self, sentence: Sentence, n: int = 1, seed: int | None = None) -> list[list[Mention]]:
+        """Draw ``n`` mention sets of a sentence from the model's distribution; the recogniser's seed if none given."""
+        self._fitted()
+        check_count("n", n)
+        return self.distribution(sentence).sample(n, self.seed if seed is None else seed)
+
     # How it decides
 
     def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
@@ -122,8 +145,8 @@ class FittedRecognizer(Parameters):
 
     # Inside, for Recognizer
 
-    def _install(self, trained: Trained, pipeline: Pipeline, facts: dict[str, Any]) -> None:
-        self.trained_, self.pipeline_, self.training_ = trained, pipeline, facts
+    def _install(self, trained: Trained, pipeline: Pipeline, rule: Rule, facts: dict[str, Any]) -> None:
+        self.trained_, self.pipeline_, self.rule_, self.training_ = trained, pipeline, rule, facts
         self.labels_ = tuple(sorted(trained.labels))
         self._needs_tokenizer = False
 

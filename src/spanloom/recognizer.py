@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -13,11 +14,13 @@ import numpy.typing as npt
 from spanloom.annotators import Annotator
 from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import load_arrays, save_arrays
-from spanloom.corpus import Document, Sentence
+from spanloom.base.parameters import check_share
+from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
-from spanloom.decisions.best import Best
+from spanloom.decisions.best import Decision
 from spanloom.decisions.repairs import repair
+from spanloom.decisions.rule import Rule
 from spanloom.evaluation import Report, evaluate
 from spanloom.features import FeatureSet
 from spanloom.fitted import FittedRecognizer
@@ -49,7 +52,9 @@ class Recognizer(FittedRecognizer):
     trainer
         A trainer of ``spanloom.learning`` or its name; ``"auto"`` for the model's own.
     decide
-        How an answer is made of what the model believes: ``"best"``, or ``Best(penalty=…)``.
+        How an answer is made of what the model believes: ``"best"`` or ``Best(penalty=…)``; ``"f1"``,
+        ``"precision=0.95"`` or ``"recall=0.9"`` by a threshold on the probability, chosen on ``dev`` or by
+        cross-fitting; ``"auto"``: what is best on ``dev``. See ``decisions``.
     repairs
         What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``.
     keep
@@ -73,6 +78,8 @@ class Recognizer(FittedRecognizer):
     ceiling_, lost_
         The share of the training mentions that the model can hold and read back; the others: (sentence number,
         mention).
+    rule_
+        The rule that the decision has come to: thresholds, or the best structure.
     training_
         Facts about the training.
 
@@ -94,7 +101,7 @@ class Recognizer(FittedRecognizer):
         clusters: str | os.PathLike[str] | None = None,
         annotators: Sequence[str | Annotator] = (),
         trainer: Trainer | str = "auto",
-        decide: Best | str = "best",
+        decide: Decision | str = "best",
         repairs: Sequence[str] = (),
         keep: str = "raise",
         seed: int = 1,
@@ -146,7 +153,7 @@ class Recognizer(FittedRecognizer):
             If interrupted; when an iteration was done, the recogniser has the best weights so far and can be used.
         """
         done = train(self, corpus, dev, listener)
-        self._install(done.fitted.trained, done.pipeline, done.facts)
+        self._install(done.fitted.trained, done.pipeline, done.rule, done.facts)
         self.history_ = done.fitted.history
         self.ceiling_ = done.fitted.held.ceiling
         self.lost_ = done.fitted.held.lost + done.fitted.held.misread
@@ -156,34 +163,74 @@ class Recognizer(FittedRecognizer):
 
     # Finding
 
-    def predict(self, corpus: Input | Iterable[Input]) -> Any:
+    def predict(
+        self, corpus: Input | Iterable[Input], *, probabilities: bool = False, above: float | None = None
+    ) -> Any:
         """Find the mentions of a text, a sentence, a document, or each of many.
 
-        Returns a ``Document`` for a string, and otherwise what was given, with the found mentions instead of its own.
+        Parameters
+        ----------
+        corpus
+            What to look at.
+        probabilities
+            Whether mentions get their ``prob``; see ``docs/probabilities.md`` for what it is in each model. Where it is
+            not exact, ``Document.meta["probabilities"]`` says what it is.
+        above
+            Every mention with at least this probability, whether or not the decision takes it.
+
+        Returns
+        -------
+        A ``Document`` for a string, and otherwise what was given, with the found mentions instead of its own.
         """
         if isinstance(corpus, str | Sentence | Document):
-            return next(self.stream([corpus]))
-        return list(self.stream(corpus))
+            return next(self.stream([corpus], probabilities=probabilities, above=above))
+        return list(self.stream(corpus, probabilities=probabilities, above=above))
 
     def stream(
-        self, corpus: Iterable[Input], batch: int = BATCH, conflicts: Counter[str] | None = None
+        self,
+        corpus: Iterable[Input],
+        batch: int = BATCH,
+        conflicts: Counter[str] | None = None,
+        *,
+        probabilities: bool = False,
+        above: float | None = None,
     ) -> Iterator[Any]:
         """Like ``predict`` on many, but one result after the other: memory does not grow with the input.
 
         ``conflicts`` counts mentions of a reduction's parts that hardly go together: ``"crossing"``, ``"labels"``.
         """
-        trained = self._fitted()
+        trained, rule = self._fitted(), self.rule_
+        if above is not None:
+            check_share("above", above)
+            rule = Rule(dict.fromkeys(trained.labels, float(above)), fitting=False)
+        if trained.model.makes is not None:
+            probabilities, rule = False, Rule()
+        probable = probabilities or rule.thresholds is not None
+        belief = self.belief_ if probable else "exact"
         items = iter(corpus)
         while units := list(islice(items, batch)):
             documents = as_documents(self._of_text(unit) if isinstance(unit, str) else unit for unit in units)
             ready = [s for document in self._ready(documents) for s in document.sentences]
-            found = iter(trained.find(ready, self.threads, conflicts))
+            answers = rule.answers(trained, ready, self.threads, conflicts, probabilities=probable and not self.repairs)
+            if self.repairs:
+                answers = self._repaired(documents, answers)
+                if probable:
+                    answers = trained.probabilities(ready, answers, self.threads)
+            found = iter(answers)
             for unit, document in zip(units, documents, strict=True):
                 own = list(islice(found, len(document.sentences)))
-                if self.repairs:
-                    own = repair(document.sentences, own, self.repairs)
+                if belief != "exact":
+                    document = replace(document, meta={**document.meta, "probabilities": belief})
                 done = [trained.model.after(s, m) for s, m in zip(document.sentences, own, strict=True)]
                 yield done[0] if isinstance(unit, Sentence) else document.with_sentences(done)
+
+    def _repaired(self, documents: Sequence[Document], found: list[list[Mention]]) -> list[list[Mention]]:
+        rest = iter(found)
+        return [
+            mentions
+            for document in documents
+            for mentions in repair(document.sentences, list(islice(rest, len(document.sentences))), self.repairs)
+        ]
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
@@ -225,6 +272,6 @@ class Recognizer(FittedRecognizer):
         """Make a recogniser from what ``state`` returned; see ``load``."""
         stored = from_stored(arrays, header, cls, given.pop("annotators", ()))
         ner = cls(**stored.settings, **given)
-        ner._install(stored.trained, stored.pipeline, stored.training)
+        ner._install(stored.trained, stored.pipeline, stored.rule, stored.training)
         ner._needs_tokenizer = stored.own_tokenizer
         return ner

@@ -57,6 +57,8 @@ def obstacle(recognizer: Recognizer) -> str | None:
         return f"the model {trained.model.name!r} has neither labels of segments nor separators"
     if recognizer.pipeline_.annotators:
         return "it has annotators"
+    if recognizer.rule_.thresholds is not None or recognizer.rule_.exclusive:
+        return "its decision needs probabilities"
     if recognizer.repairs:
         return "its mentions are repaired"
     if recognizer.tokenizer or recognizer.splitter or recognizer._needs_tokenizer:

@@ -10,7 +10,9 @@ from pathlib import Path
 from spanloom.base.errors import SpanloomError
 from spanloom.corpus import Document
 from spanloom.formats import Corpus, Reference, Report
+from spanloom.formats.checks import encode
 from spanloom.formats.compression import packing
+from spanloom.formats.jsonl import to_dict
 from spanloom.formats.lines import whole
 from spanloom.formats.reading import raise_stopped, way_out
 from spanloom.formats.shards import files_of
@@ -50,6 +52,27 @@ def texts_of(corpora: Iterable[Corpus], report: Report) -> Iterator[Plain | Docu
                 yield from json_records(path, report)
         if report.strict:
             report.raise_errors(way_out(report))
+
+
+def k_best_lines(recognizer: Recognizer, docs: Iterable[Document], k: int, counts: Counter[str]) -> Iterator[bytes]:
+    """Yield documents as lines of JSON, with the ``k`` most probable mention sets of each sentence in ``k_best``.
+
+    ``k_best[sentence]`` is a list of ``{"prob": …, "mentions": [{"label": …, "parts": …}]}``, best first; parts are
+    tokens of the document, as those of ``mentions``.
+    """
+    for doc in docs:
+        record = to_dict(doc, chars=True)
+        counts.update(documents=1, mentions=len(record["mentions"]))
+        first, record["k_best"] = 0, []
+        for sentence in doc.sentences:
+            record["k_best"].append(
+                [
+                    {"prob": p, "mentions": [{"label": m.label, "parts": m.shifted(first).parts} for m in found]}
+                    for p, found in recognizer.k_best(sentence, k)
+                ]
+            )
+            first += len(sentence)
+        yield encode(record, f"document {doc.id!r}").encode()
 
 
 def write_lines(pieces: Iterable[bytes], target: Reference, counts: Counter[str]) -> Report:

@@ -14,7 +14,10 @@ from spanloom.annotators.base import Fitting
 from spanloom.base.errors import CorpusError
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
-from spanloom.decisions.best import decision
+from spanloom.deciding import settle
+from spanloom.decisions.best import OnDev
+from spanloom.decisions.named import decision
+from spanloom.decisions.rule import Rule
 from spanloom.evaluation.score import micro
 from spanloom.learning import Iteration, Listener
 from spanloom.models import Model, Task
@@ -32,6 +35,7 @@ class Training:
 
     fitted: Fitted
     pipeline: Pipeline
+    rule: Rule
     facts: dict[str, Any]
 
 
@@ -70,12 +74,13 @@ def train(
     if dev is not None:
         watched = pipeline.annotate(learned(model, as_documents(dev)), wanted)
         dev_sentences = [s for document in watched for s in document.sentences]
+    decide = decision(ner.decide)
     task = Task(
         [s for document in documents for s in document.sentences],
         [len(document.sentences) for document in documents],
         features,
         trainer,
-        penalty=decision(ner.decide).penalty,
+        penalty="auto" if isinstance(decide, OnDev) and model.penalised else decide.penalty_wanted,
         keep=ner.keep,
         dev=dev_sentences,
         seed=ner.seed,
@@ -83,7 +88,9 @@ def train(
         listener=listener,
     )
     fitted = fit_model(model, task)
-    return Training(fitted, pipeline, _facts(task, fitted, start))
+    rule, chosen = settle(decide, task, fitted)
+    facts = _facts(task, fitted, start)
+    return Training(fitted, pipeline, rule, facts if chosen is None else {**facts, "decision": chosen})
 
 
 def learned(model: Model, documents: list[Document]) -> list[Document]:

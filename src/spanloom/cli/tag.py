@@ -59,6 +59,17 @@ def tag(
             "the model's own.",
         ),
     ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities/--no-probabilities", help="Write the probability of every mention.")
+    ] = False,
+    above: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Every mention with at least this probability, e.g. 0.2, best answer or not."),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", metavar="K", help="Also the K most probable mention sets of each sentence, as JSON lines."),
+    ] = None,
     parser: ParserOption = None,
     overwrite: Overwrite = False,
     on_error: OnErrorOption = OnError.stop,
@@ -78,6 +89,8 @@ def tag(
     if form == "auto" and output in (None, "-"):
         form = "draw" if sys.stdout.isatty() else "jsonl"
     target = _target(form, output or "-", overwrite)
+    if k is not None and (target is None or target.format != "jsonl"):
+        raise typer.BadParameter("the best sets are written as JSON lines; add --format jsonl", param_hint="--k")
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]
     source = Source(refs, on_error, "-" if target is None else target.path)
     ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser])
@@ -88,10 +101,14 @@ def tag(
         ner.set_threshold(parse_value(threshold))
     with source:
         batch = 1 if "text:-" in refs else 64
-        tagged = source.through(lambda docs: ner.stream(docs, batch=batch, conflicts=conflicts))
+        tagged = source.through(
+            lambda docs: ner.stream(docs, batch, conflicts, probabilities=probabilities, above=above)
+        )
         if target is None:
             _draw(tagged)
-        elif is_short(ner, source.corpora, target):
+        elif k is not None:
+            tell_written(_k_best(ner, tagged, k, target))
+        elif not probabilities and above is None and is_short(ner, source.corpora, target):
             tell_written(_tag_texts(ner, source, target))
         else:
             if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
@@ -113,6 +130,14 @@ def _tag_texts(ner: Recognizer, source: Source, target: Reference) -> Report:
     texts = texts_of(source.corpora, source.report)
     pieces = error_last(texts, lambda items: tag_lines(ner, items, whole=has_documents(target), counts=counts))
     return write_lines(watched(pieces, quiet=target.path == "-", count=lambda: counts["documents"]), target, counts)
+
+
+def _k_best(ner: Recognizer, tagged: Iterable[Document], k: int, target: Reference) -> Report:
+    """Write documents with the ``k`` best mention sets of each sentence."""
+    from spanloom.tagging_files import k_best_lines, write_lines
+
+    counts: Counter[str] = Counter()
+    return write_lines(k_best_lines(ner, watched(tagged, quiet=target.path == "-"), k, counts), target, counts)
 
 
 def _tell_conflicts(conflicts: Counter[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,6 +110,15 @@ def train(
         int | None,
         typer.Option(help="Stop when dev F1 has not risen for so many iterations.", rich_help_panel=LEARNING),
     ] = None,
+    decide: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help="best (the default), f1, precision=0.95, recall=0.9: a threshold on the probability, chosen on --dev, "
+            "else by cross-fitting; auto: what is best on --dev.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     penalty: Annotated[
         str | None,
         typer.Option(
@@ -169,6 +179,7 @@ def train(
         "trainer__l2": l2,
         "trainer__max_iter": max_iter,
         "trainer__patience": patience,
+        "decide": decide,
         "decide__penalty": None if penalty is None else parse_value(penalty),
         "seed": seed,
         "threads": threads,
@@ -240,6 +251,8 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         if ner.get_params()["decide__penalty"] == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}", markup=False)
+    if "decision" in t:
+        console.print(_decision(t["decision"]), markup=False)
     ceiling = t["dev_ceiling"]
     if ceiling is not None and ceiling < 1:
         console.print(f"[yellow]of the development mentions, the model can find at most {100 * ceiling:.1f} %[/yellow]")
@@ -252,3 +265,11 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         console.print(
             f"[yellow]{', '.join(what)}: its recall on such data is at most {100 * ner.ceiling_:.1f} %[/yellow]"
         )
+
+
+def _decision(chosen: Mapping[str, Any]) -> str:
+    """Say what the decision gives on the data that it was chosen on."""
+    how = chosen.get("chosen", chosen["name"])
+    score = f"F1 {100 * chosen['f1']:.2f}, P {100 * chosen['precision']:.2f}, R {100 * chosen['recall']:.2f}"
+    missed = "" if chosen.get("reached", True) else "; what was asked for is not reached"
+    return f"decision {how}: {score} on {chosen['chosen_on']}{missed}"

@@ -34,7 +34,6 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.fitting import Fitted, fit_model
@@ -253,15 +252,17 @@ class CascadeParts(Parts):
             found.append(part.find(_with(sentences, seen, self.own), threads))
         return self.union(found, conflicts)
 
-    def distribution(self, sentence: Sentence) -> Distribution:
-        """Return the distributions of the parts, each given the best guesses of those before it."""
+    def seen_by_parts(self, sentences: Sequence[Sentence], threads: int | None) -> list[Sequence[Sentence]]:
+        """Return the sentences for each part with the best guesses of those before it."""
+        if not self.model.guesses:
+            return super().seen_by_parts(sentences, threads)
         found: list[Mentions] = []
-        beliefs: list[Distribution] = []
-        for part in self.parts:
-            (ready,) = _with([sentence], found if self.model.guesses else [], self.own)
-            beliefs.append(part.distribution(ready))
-            found.append(part.find([ready], 1))
-        return Joint(beliefs)
+        seen: list[Sequence[Sentence]] = []
+        for number, part in enumerate(self.parts, 1):
+            seen.append(_with(sentences, found, self.own))
+            if number < len(self.parts):
+                found.append(part.find(seen[-1], threads))
+        return seen
 
     def seen_by(self, number: int) -> Seen:
         def see(sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -48,6 +48,7 @@ class ChainComponent(Component):
         self.representations = representations
         self.columns = segments.labels
         self.types = segments.types
+        self.exact = not isinstance(segments, Biohd)
         self._reading = None if isinstance(segments, Biohd) else segment_reading(segments, unique=constrained)
         n = len(self.columns)
         legal = np.ones((n, n), np.uint8)

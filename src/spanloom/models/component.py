@@ -35,10 +35,13 @@ class Component(ABC):
         The output symbols at a site.
     types
         The labels of the mentions that it finds.
+    exact
+        Whether its probabilities are exact for every sentence; False: lower bounds for some.
     """
 
     columns: Sequence[str]
     types: frozenset[str]
+    exact: bool = True
 
     @property
     @abstractmethod

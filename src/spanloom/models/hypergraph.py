@@ -31,6 +31,7 @@ class HypergraphComponent(Component):
     """The hypergraph of one type."""
 
     columns = EDGES
+    exact = False
 
     def __init__(self, type_: str) -> None:
         self.type = type_

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from spanloom.base.arrays import Arrays
@@ -193,7 +194,18 @@ class JoinedParts(Parts):
 
     def distribution(self, sentence: Sentence) -> Distribution:
         """Return the tagger's distribution, its joined labels read as mentions."""
-        return Reread(self.parts[0].distribution(sentence), lambda found: self.read(found, len(sentence)), self.labels)
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        for sentence, one in zip(sentences, self.parts[0].distributions(sentences, threads), strict=True):
+            yield Reread(one, partial(self.read, n=len(sentence)), self.labels)
+
+    @property
+    def belief(self) -> str:
+        return "bound"
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        return Trained.probabilities(self, sentences, found, threads)
 
     def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
         return self, list

@@ -20,7 +20,7 @@ from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration, Listener, Trainer
 from spanloom.models.base import Mentions, Model, Task, named
 from spanloom.models.fitting import Fitted, fit_model
-from spanloom.models.trained import Seen, Trained, WeightColumn, restore_trained
+from spanloom.models.trained import Seen, Trained, WeightColumn, probable, restore_trained
 
 
 class FlatTagger(Protocol):
@@ -142,7 +142,28 @@ class Parts(Trained):
         return united
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        return Joint([part.distribution(sentence) for part in self.parts])
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        seen = self.seen_by_parts(sentences, threads)
+        each = [part.distributions(own, threads) for part, own in zip(self.parts, seen, strict=True)]
+        return map(Joint, map(list, zip(*each, strict=True)))
+
+    @property
+    def belief(self) -> str:
+        return "parts" if len(self.parts) > 1 else self.parts[0].belief
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        """Return mentions with the probability that one of the parts finds them, 1 − Π (1 − P)."""
+        probs = [[0.0] * len(own) for own in found]
+        for part, seen in zip(self.parts, self.seen_by_parts(sentences, threads), strict=True):
+            for known, own in zip(probs, part.probabilities(seen, found, threads), strict=True):
+                known[:] = [p + (m.prob or 0.0) * (1 - p) for p, m in zip(known, own, strict=True)]
+        return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
+
+    def seen_by_parts(self, sentences: Sequence[Sentence], threads: int | None) -> list[Sequence[Sentence]]:
+        """Return the sentences as each part gets them."""
+        return [sentences] * len(self.parts)
 
     def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
         """Return the part that believes most in a mention."""
