@@ -32,9 +32,11 @@ MAY = {
     "annotators": (*TEXT, NATIVE, "features"),
     "models": BELOW_MODELS,
     "parameters": TRAINING,
-    "training": (*TRAINING, "parameters", "version"),
+    "explain": (*TEXT, "models", "drawing"),
+    "deciding": TRAINING,
+    "training": (*TRAINING, "parameters", "deciding", "version"),
     "stored": (*TRAINING, "parameters", "version"),
-    "fitted": (*TRAINING, "parameters"),
+    "fitted": (*TRAINING, "parameters", "explain"),
     "recognizer": (*RECOGNIZER, "fitted"),
     "configuration": (*TEXT, "recognizer"),
     "tagging": (*TEXT, NATIVE, "formats", "schemes", "models", "recognizer"),
@@ -44,6 +46,8 @@ MAY = {
 """What each part may import besides itself; ``cli`` and ``spanloom`` itself may import all."""
 
 FOR_TYPES = {
+    "decisions/rule.py": {"models"},
+    "drawing/explanation.py": {"explain"},
     "annotators/base.py": {"learning"},
     "training.py": {"recognizer"},
     "stored.py": {"recognizer"},
