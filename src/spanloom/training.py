@@ -18,6 +18,7 @@ from spanloom.deciding import settle
 from spanloom.decisions.best import OnDev
 from spanloom.decisions.named import decision
 from spanloom.decisions.rule import Rule
+from spanloom.evaluation.score import micro
 from spanloom.learning import Iteration, Listener
 from spanloom.models import Model, Task
 from spanloom.models.fitting import Fitted, fit_model
@@ -110,7 +111,7 @@ def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
         "iterations": len(history),
         "objective": sum(record.objective for record in _last_of_each(history)),
         "dev_ceiling": None if task.dev is None else _ceiling(trained, task),
-        "dev_f1": history[-1].dev_f1 if history and len({record.component for record in history}) == 1 else None,
+        "dev_f1": None if task.dev is None else _dev_f1(trained, task),
         "seconds": round(time.perf_counter() - start, 3),
         "interrupted": fitted.interrupted is not None,
         "spanloom": spanloom.__version__,
@@ -124,6 +125,12 @@ def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
 def _ceiling(trained: Trained, task: Task) -> float:
     """The share of development mentions that the model, as it is now, could find."""
     return hold(trained.holder, task.dev or (), "longest" if task.keep == "raise" else task.keep).ceiling
+
+
+def _dev_f1(trained: Trained, task: Task) -> float:
+    """Micro F1 of the whole model on the development data, with its penalty or threshold."""
+    dev = task.dev or ()
+    return micro([s.mentions for s in dev], trained.find(dev, task.threads)).f1
 
 
 def _last_of_each(history: list[Iteration]) -> list[Iteration]:

@@ -11,7 +11,7 @@ from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.annotators import DocumentContext, Fitting, Parser, annotator
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.crossfit import blocks
-from spanloom.learning import LBFGS, Auto
+from spanloom.learning import LBFGS
 from spanloom.models import Tagger
 
 
@@ -132,7 +132,7 @@ def test_both_names_give_the_same_model(tmp_path) -> None:
     """And a file of an earlier version, which says nothing of its columns, has the old ones."""
     train, test = documents(60, 1), documents(20, 2)
     new, old = (
-        Recognizer("chain", annotators=[name], trainer=Auto(max_iter=20)).fit(train)
+        Recognizer("chain", annotators=[name], trainer=LBFGS(max_iter=20)).fit(train)
         for name in ("document", "elsewhere")
     )
     assert new.predict(test) == old.predict(test)
@@ -146,7 +146,7 @@ def test_both_names_give_the_same_model(tmp_path) -> None:
 def test_iterations_are_heard() -> None:
     """The looks of the first recognisers are heard of as well."""
     heard: list[int] = []
-    Recognizer("chain", annotators=[DocumentContext(iterations=2)], trainer=Auto(max_iter=3)).fit(
+    Recognizer("chain", annotators=[DocumentContext(iterations=2)], trainer=LBFGS(max_iter=3)).fit(
         documents(20, 1), listener=lambda record: heard.append(record.number)
     )
     assert heard.count(1) == 4
@@ -154,7 +154,7 @@ def test_iterations_are_heard() -> None:
 
 def test_the_first_look_has_no_more_iterations_than_the_second() -> None:
     """Few are few for both."""
-    ner = Recognizer("chain", annotators=["document"], trainer="adagrad").fit(documents(40, 1))
+    ner = Recognizer("chain", trainer="adagrad", annotators=["document"]).fit(documents(40, 1))
     assert len(ner.pipeline_.annotators[0].first.history_) <= len(ner.history_)
 
 
@@ -178,7 +178,7 @@ def test_both_looks_see_trees(tmp_path) -> None:
     train = documents(30, 1)
     parser = Next()
     ner = Recognizer(
-        "chain", features=["word", "head(word)"], annotators=[parser, "document"], trainer=Auto(max_iter=20)
+        "chain", features=["word", "head(word)"], annotators=[parser, "document"], trainer=LBFGS(max_iter=20)
     ).fit(train)
     assert parser.seen == sum(len(doc.sentences) for doc in train)
     ner.save(tmp_path / "m.loom")
@@ -232,9 +232,7 @@ class Tagging(Next):
 def test_a_tagger_does_not_parse_what_it_tags(tmp_path) -> None:
     """Parts of speech are made before trees, which may need them."""
     tagged = [Sentence(s.tokens, columns={"pos": ["X"] * len(s)}) for doc in documents(10, 1) for s in doc.sentences]
-    Recognizer(Tagger("pos"), trainer=Auto(max_iter=3)).fit(tagged).save(tmp_path / "pos.loom")
-    annotators = [Tagging(), str(tmp_path / "pos.loom")]
-    ner = Recognizer("chain", features=["word", "head(word)"], annotators=annotators, trainer=Auto(max_iter=3)).fit(
-        documents(10, 1)
-    )
+    Recognizer(Tagger("pos"), trainer=LBFGS(max_iter=3)).fit(tagged).save(tmp_path / "pos.loom")
+    settings = {"features": ["word", "head(word)"], "annotators": [Tagging(), str(tmp_path / "pos.loom")]}
+    ner = Recognizer("chain", **settings, trainer=LBFGS(max_iter=3)).fit(documents(10, 1))
     assert ner.predict(documents(3, 2))

@@ -193,3 +193,16 @@ def test_errors_never_show_temporary_names(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file") as caught, whole_file(tmp_path / "no" / "a.txt") as out:
         out.write("")
     assert caught.value.filename == str(tmp_path / "no" / "a.txt")
+
+
+def test_a_folder_that_cannot_be_written_in_is_found_before_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also the folder above those that would be made; what the system says of permissions is believed."""
+    (tmp_path / "closed").mkdir()
+    files.check_place(tmp_path / "closed" / "a.txt")
+    monkeypatch.setattr(files.os, "access", lambda place, _: Path(place).name != "closed")
+    for path, folder in (("closed/a.txt", False), ("closed/new/out", True), ("closed", True)):
+        with pytest.raises(PermissionError, match="cannot write in this folder") as caught:
+            files.check_place(tmp_path / path, folder=folder)
+        assert caught.value.filename == str(tmp_path / "closed")

@@ -13,7 +13,7 @@ import spanloom.models  # noqa: F401  (so that all components exist)
 from spanloom import Mention
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import reading_order
-from spanloom.models.base import Component
+from spanloom.models.component import Component
 from spanloom.models.segments import LatticeComponent
 from spanloom.models.separators import SeparatorComponent
 from strategies import CASES, Case, cases, mention_sets

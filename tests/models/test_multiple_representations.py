@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from spanloom.engines import ComponentEngine
 
 from spanloom import Recognizer, read
 from spanloom._native import CompressedRows, Lbfgs, Likelihood
@@ -18,8 +17,8 @@ from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import LBFGS, Auto, Perceptron
 from spanloom.learning.tying import shortest
 from spanloom.models import Chain, Shapes
+from spanloom.models.structured import Structured
 from spanloom.schemes import flatten
-from spanloom.training import gold_cells
 
 FEATURES = ["bias", "lower(word)[-1..1]", "collapsed(word)", "suffix(word, 3)"]
 
@@ -43,13 +42,12 @@ def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> Non
     """The score weight of a label is the sum, over representations, of the parameter of its image there."""
     model = Chain("BIES+")
     mentions, lengths = [s.mentions for s in train], [len(s) for s in train]
-    model.learn(list(zip(mentions, lengths, strict=True)))
-    component = model.components[0]
+    (component,) = model.components(mentions, lengths)
     sites, pairs = component.tying()
     assert sites is not None
     assert pairs is not None
     rows = FeatureExtractor(FeatureSet(FEATURES)).fit(train)
-    ptr, cells = gold_cells(component, mentions, Shapes(lengths))
+    ptr, cells = component.gold(mentions, Shapes(lengths))
     objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False)
     optimiser = Lbfgs(objective, np.zeros(objective.size), l2=0.2)
     for _ in range(5):
@@ -74,12 +72,11 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     """The first steps, the optimum and its score weights are those of all the representations' parameters."""
     model = Chain("BIES+")
     mentions, lengths = [s.mentions for s in train], [len(s) for s in train]
-    model.learn(list(zip(mentions, lengths, strict=True)))
-    component = model.components[0]
+    (component,) = model.components(mentions, lengths)
     sites, pairs = component.tying()
     assert sites is not None
     rows = CompressedRows(FeatureExtractor(FeatureSet(FEATURES)).fit(train), bundles=False)
-    gold = gold_cells(component, mentions, Shapes(lengths))
+    gold = component.gold(mentions, Shapes(lengths))
     every = Likelihood(rows, component.structure, *gold, sites, pairs)
     few = Likelihood(rows, component.structure, *gold, shortest(sites), pairs)
     assert few.size < every.size / 3
@@ -114,22 +111,20 @@ def test_a_trained_model_is_one_of_its_main_representation(
     }
     assert header["model"] == other_header["model"]
     assert header["model"]["scheme"] == "BIES"
-    assert other_header["settings"]["scheme"] == "BIES+"
+    assert other_header["settings"]["model"]["scheme"] == "BIES+"
     sizes = [
         (tmp_path / f"{name}.loom").stat().st_size - len(json.dumps(h))
         for name, h in (("plain", header), ("many", other_header))
     ]
     assert abs(sizes[0] - sizes[1]) <= 64  # alignment
     loaded = Recognizer.load(tmp_path / "many.loom")
-    assert loaded.scheme == "BIES+"
+    assert loaded.model == Chain(scheme="BIES+")
     # A plain model with these weights.
-    engine = ComponentEngine(Chain.from_header(header["model"]))
-    engine.install(many.extractor_, many.trained_.weights)
-    plain._install(engine, {})
-    for model in (loaded, plain):
-        assert [s.mentions for s in model.predict(dev)] == [s.mentions for s in many.predict(dev)]
+    other = Structured(*Chain.from_header(header["model"]), many.extractor_, many.trained_.weights)
+    for model in (loaded.trained_, other):
+        assert model.find(dev) == many.trained_.find(dev)
         rows = many.extractor_.transform(dev)
-        assert model._engine.decoder.scores(rows, 1).tobytes() == many._engine.decoder.scores(rows, 1).tobytes()
+        assert model.decoder.scores(rows, 1).tobytes() == many.trained_.decoder.scores(rows, 1).tobytes()
 
 
 def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:

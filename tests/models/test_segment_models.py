@@ -12,7 +12,7 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, EncodingError, ModelFileError, ParameterError
 from spanloom.corpus import valid_spans
 from spanloom.learning import LBFGS, Auto, Perceptron
-from spanloom.models import MODELS, SemiMarkov
+from spanloom.models import MODELS, SemiMarkov, WeakSemiMarkov
 from spanloom.models.semimarkov import SegmentComponent
 from spanloom.models.spans import SpanComponent
 
@@ -57,7 +57,7 @@ def test_it_learns_what_it_was_shown(model):
 @pytest.mark.parametrize("model", NAMES)
 def test_k_best_probabilities_equal_enumeration(model):
     """All segmentations of a sentence, listed by definition and scored with the learned weights."""
-    ner = Recognizer(model, features=FEATURES, l2=0.5, keep="longest", longest=3).fit(TRAIN)
+    ner = Recognizer(MODELS[model](longest=3), features=FEATURES, trainer=LBFGS(l2=0.5), keep="longest").fit(TRAIN)
     probe = TRAIN[1]
     n, heads = len(probe), [int(h) for h in probe.columns["head"]]
     spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + 3) + 1)]
@@ -86,9 +86,9 @@ def test_k_best_probabilities_equal_enumeration(model):
 
 def test_the_weak_field_is_the_semi_markov_field():
     """No feature joins the type before a segment with its length, so both learn the same weights, to the bit."""
-    settings = {"features": FEATURES, "l2": 0.1, "longest": 4}
     one, other = (
-        Recognizer(model, **settings).fit(TRAIN).trained_.weights[0] for model in ("semimarkov", "weak-semimarkov")
+        Recognizer(model, features=FEATURES, trainer=LBFGS(l2=0.1)).fit(TRAIN).trained_.weights[0]
+        for model in (SemiMarkov(longest=4), WeakSemiMarkov(longest=4))
     )
     assert one.features.tobytes() == other.features.tobytes()
     assert one.globals.tobytes() == other.globals.tobytes()
@@ -107,7 +107,7 @@ def test_a_model_file_finds_the_same(model, tmp_path):
 @pytest.mark.parametrize("model", NAMES)
 def test_any_number_of_threads_gives_the_same_model(model):
     """Bit by bit."""
-    settings = {"features": "jie-semi", "overlap": "longest", "max_iter": 10}
+    settings = {"features": "jie-semi", "keep": "longest", "trainer": Auto(max_iter=10)}
     one, two = (Recognizer(model, threads=t, **settings).fit(TRAIN).trained_.weights[0] for t in (1, 2))
     assert one.features.tobytes() == two.features.tobytes()
     assert one.globals.tobytes() == two.globals.tobytes()

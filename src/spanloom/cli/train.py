@@ -240,16 +240,15 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "
         f"{t['iterations']} iterations in {t['seconds']:.1f} s"
     )
-    if ner.history_ and ner.history_[-1].dev_f1 is not None:
-        best = max(r.dev_f1 or 0.0 for r in ner.history_)
-        console.print(f"dev F1 {100 * ner.history_[-1].dev_f1:.2f} at the end, {100 * best:.2f} at best")
+    if t["dev_f1"] is not None:
+        console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
     if ner.penalty_curve_ is not None:
         score = ner.penalty_curve_.at(ner.penalty_curve_.chosen or 0.0)
         console.print(
             f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives dev F1 {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
         )
-        if len(set(ner.mention_penalty_.values())) > 1:
+        if ner.get_params()["decide__penalty"] == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}", markup=False)
     if "decision" in t:
@@ -262,7 +261,7 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         if t["lost"]:
             what.append(f"{t['lost']:,} mentions were left out, which the model cannot hold")
         if t["misread"]:
-            what.append(f"{t['misread']:,} would be read as others")
+            what.append(f"{t['misread']:,} are read back as other mentions")
         console.print(
             f"[yellow]{', '.join(what)}: its recall on such data is at most {100 * ner.ceiling_:.1f} %[/yellow]"
         )

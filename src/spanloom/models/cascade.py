@@ -150,7 +150,7 @@ class _Training:
             gold = [_of_group(group, mentions, "outermost") for mentions in task.gold]
             dev = None if task.dev is None else _watched(group, _with(task.dev, seen_dev, self.own))
             templates = (TEMPLATE,) if seen else ()
-            fitted = self.model.train_part(with_seen, number, gold, dev, templates)
+            fitted = self.model.train_part(with_seen, number, gold, dev, _name(group), len(order), templates)
             done.append(fitted)
             if number + 1 < len(order):
                 # A penalty that was chosen on development data is that of the part: its doubles have no such data.
@@ -172,7 +172,8 @@ class _Training:
 
         def train(number: int, group: Group) -> Fitted:
             gold = [_of_group(group, mentions, "outermost") for mentions in task.gold]
-            return self.model.train_part(apart, number, gold, None if task.dev is None else _watched(group, task.dev))
+            dev = None if task.dev is None else _watched(group, task.dev)
+            return self.model.train_part(apart, number, gold, dev, _name(group), len(order))
 
         return self._run(train, range(len(order)), order)
 
@@ -264,12 +265,16 @@ class CascadeParts(Parts):
         return seen
 
     def facts(self) -> dict[str, Any]:
-        return {"groups": ["all" if group is None else ",".join(group) for group in self.order]}
+        return {"groups": [_name(group) for group in self.order]}
 
     def header(self) -> dict[str, Any]:
         order = [None if group is None else list(group) for group in self.order]
         own = {"order": order, "guesses": self.model.guesses, "folds": self.model.folds, "own": self.own}
         return {**own, **super().header()}
+
+
+def _name(group: Group) -> str:
+    return "all" if group is None else ",".join(group)
 
 
 def _with(sentences: Sequence[Sentence], seen: Sequence[Mentions], own: bool) -> list[Sentence]:

@@ -87,13 +87,17 @@ class Joined(Reduction):
             for i, mention in gone:
                 kept[i].remove(mention)
 
+    def reached(self, gold: Mentions, lengths: Sequence[int]) -> Holder:
+        """Return what says which mentions can be found after training on these."""
+        return _Reached(self.base, self.rare, _JoinedLabels.of(gold, lengths))
+
     def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
         labels = _JoinedLabels.of(task.gold, task.lengths)
         dev = None
         if task.dev is not None:
             dev = [s.with_mentions(labels.runs(labels.reachable(s.mentions, len(s)), len(s))) for s in task.dev]
         gold = [labels.runs(mentions, n) for mentions, n in zip(task.gold, task.lengths, strict=True)]
-        fitted = self.train_part(task, 0, gold, dev)
+        fitted = self.train_part(task, 0, gold, dev, "", 1)
         types = frozenset(m.label for mentions in task.gold for m in mentions)
         return JoinedParts(self, fitted.trained, labels, types, task.features), fitted.history
 

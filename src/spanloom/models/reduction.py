@@ -84,22 +84,29 @@ class Reduction(Model):
         number: int,
         gold: Mentions,
         dev: Sequence[Sentence] | None,
+        name: str,
+        parts: int,
         templates: Sequence[str] = (),
-        part: Model | None = None,
     ) -> Fitted:
-        """Train the part of a number on other mentions than the task's; ``dev`` has its own already."""
+        """Train the part of a number on other mentions than the task's; ``dev`` has its own already.
+
+        ``name`` is for records, and so is ``parts``, the number of all parts.
+        """
+
+        def numbered(record: Iteration) -> Iteration:
+            return replace(record, component=number, part=name, parts=parts)
 
         def tell(record: Iteration) -> None:
             if task.listener is not None:
-                task.listener(replace(record, component=number))
+                task.listener(numbered(record))
 
         sentences = [s.with_mentions(m) for s, m in zip(task.sentences, gold, strict=True)]
         features = task.features.plus(templates)
         own = replace(task, sentences=sentences, gold=[], features=features, dev=dev, listener=tell)
-        fitted = fit_model(part or self.part, own)
+        fitted = fit_model(self.part, own)
         if fitted.interrupted is not None:  # without the other parts, this one is of no use
             raise KeyboardInterrupt(*fitted.interrupted.args)
-        return replace(fitted, history=[replace(record, component=number) for record in fitted.history])
+        return replace(fitted, history=[numbered(record) for record in fitted.history])
 
 
 class Parts(Trained):

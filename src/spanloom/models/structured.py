@@ -22,7 +22,7 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
-from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow
+from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow, named
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.component import Component, Shapes
 from spanloom.models.supervised import supervise
@@ -79,7 +79,11 @@ class StructuredModel(Model):
             )
             try:
                 learned, records = follow(
-                    trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                    named(
+                        trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                        ", ".join(sorted(component.types)) if len(components) > 1 else "",
+                        len(components),
+                    ),
                     dev_f1=None if dev is None else dev.f1_of(component),
                     patience=trainer.patience,
                     listener=task.listener,

@@ -1,0 +1,122 @@
+"""What a recogniser has once it has learned: its trained model, how it decides, text made ready for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spanloom.annotators import Pipeline
+from spanloom.base.errors import NotFittedError, ParameterError
+from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.corpus.document import as_documents
+from spanloom.corpus.tokenizer import split_sentences, tokenize
+from spanloom.decisions import penalty
+from spanloom.decisions.rule import Rule
+from spanloom.evaluation.calibration import Curve
+from spanloom.features import FeatureExtractor
+from spanloom.learning import Iteration
+from spanloom.models import Trained
+from spanloom.parameters import Parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class FittedRecognizer(Parameters):
+    """The half of ``Recognizer`` that knows what was learned."""
+
+    trained_: Trained
+    pipeline_: Pipeline
+    rule_: Rule
+    history_: list[Iteration]
+    labels_: tuple[str, ...]
+    ceiling_: float
+    lost_: list[tuple[int, Mention]]
+    training_: dict[str, Any]
+    _needs_tokenizer: bool = False
+
+    def marginals(self, sentence: Sentence) -> Marginals:
+        """Return the probability of every label at every token, separator at every gap or label of every candidate.
+
+        ``probs[site, column]`` with ``names`` of columns, and ``sites``, what each site covers. Mentions need more than
+        that: ``distribution(sentence).prob(mention)``.
+        """
+        return self.distribution(sentence).marginals()
+
+    def sample(self, sentence: Sentence, n: int = 1, seed: int | None = None) -> list[list[Mention]]:
+        """Draw ``n`` mention sets of a sentence from the model's distribution; the recogniser's seed if none given."""
+        self._fitted()
+        check_count("n", n)
+        return self.distribution(sentence).sample(n, self.seed if seed is None else seed)
+
+    @property
+
+    # How it decides
+
+    def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
+        """Use the mention penalty that gives the highest F1 on development data; ``by_label``: one for each label.
+
+        Returns precision, recall and F1 at each value, the same for all labels.
+        """
+        trained = self._fitted()
+        ready = self._ready(as_documents(dev))
+        sentences = trained.model.before([s for document in ready for s in document.sentences])
+        curve = trained.tune_penalty(sentences, self.threads, by_label=by_label)
+        self.training_["penalty_curve"] = curve.to_json()
+        return curve
+
+    def set_mention_penalty(self, value: float | Mapping[str, float] | str) -> Self:
+        """Use a mention penalty from now on: one number, or one for each label."""
+        trained = self._fitted()
+        penalty.check_penalty(value)
+        if isinstance(value, str):
+            raise ParameterError(f"a penalty is a number when tagging; {value!r} is chosen in training, with dev=…")
+        trained.set_penalty(penalty.by_label(value, self.labels_))
+        return self
+
+    def set_threshold(self, threshold: float | Mapping[str, float]) -> Self:
+        """Take mentions that score above this from now on, one number or one by label; a lower one finds more.
+
+        Only for models that score mentions one by one, which ``multilabel`` does.
+        """
+        self._fitted().set_threshold(threshold)
+        return self
+
+    model_ = property(lambda self: self._fitted().model, doc="The model, with what was chosen from the data.")
+    parts_ = property(lambda self: self._fitted().parts, doc="The trained models that it is made of.")
+    mention_penalty_ = property(lambda self: self._fitted().penalty, doc="The mention penalty in use, by label.")
+    penalty_curve_ = property(lambda self: self._fitted().penalty_curve, doc="What penalties give on dev, if chosen.")
+
+    @property
+    def extractor_(self) -> FeatureExtractor:
+        """The features that were learned."""
+        return self._fitted().extractor
+
+    # Inside, for Recognizer
+
+    def _install(self, trained: Trained, pipeline: Pipeline, rule: Rule, facts: dict[str, Any]) -> None:
+        self.trained_, self.pipeline_, self.rule_, self.training_ = trained, pipeline, rule, facts
+        self.labels_ = tuple(sorted(trained.labels))
+        self._needs_tokenizer = False
+
+    def _fitted(self) -> Trained:
+        try:
+            return self.trained_
+        except AttributeError:
+            raise NotFittedError(
+                "this Recognizer has learned nothing yet; call fit, or Recognizer.load a model"
+            ) from None
+
+    def _of_text(self, text: str) -> Document:
+        if self._needs_tokenizer and self.tokenizer is None and self.splitter is None:
+            raise ParameterError(
+                "this model was trained with its own tokenizer or splitter, which a model file cannot hold; "
+                "give them to Recognizer.load(..., tokenizer=..., splitter=...), or pass tokenised sentences"
+            )
+        return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
+
+    def _ready(self, documents: Sequence[Document]) -> list[Document]:
+        """The documents with everything that the model looks at."""
+        trained = self._fitted()
+        self.pipeline_.use_threads(self.threads)
+        return self.pipeline_.annotate(documents, (*trained.extractor.features.columns(), *trained.model.requires))
