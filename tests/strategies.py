@@ -28,8 +28,8 @@ from spanloom._native import Lattices
 from spanloom.corpus import valid_spans
 from spanloom.corpus.tags import SCHEMES
 from spanloom.inference import Distribution
-from spanloom.models.component import Component, Shapes
 from spanloom.models.chain import ChainComponent
+from spanloom.models.component import Component, Shapes
 from spanloom.models.edge import EdgeComponent
 from spanloom.models.hypergraph import HypergraphComponent
 from spanloom.models.semimarkov import SegmentComponent

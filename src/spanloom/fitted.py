@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from spanloom.annotators import Pipeline
 from spanloom.base.errors import NotFittedError, ParameterError
+from spanloom.base.parameters import check_count
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import split_sentences, tokenize
 from spanloom.decisions import penalty
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
+from spanloom.explain import Explanation, explain, numbered
 from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution, Marginals
 from spanloom.learning import Iteration
 from spanloom.models import Trained
 from spanloom.parameters import Parameters
@@ -35,6 +38,49 @@ class FittedRecognizer(Parameters):
     training_: dict[str, Any]
     _needs_tokenizer: bool = False
 
+    # What it believes
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here."""
+        trained = self._fitted()
+        ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
+        return trained.distribution(ready)
+
+    def explain(
+        self,
+        where: Sentence | Document,
+        mention: Mention,
+        *,
+        corpus: Iterable[Sentence | Document] | None = None,
+    ) -> Explanation:
+        """Say why a mention is found rather than the best answer without it, or why it is not.
+
+        Parameters
+        ----------
+        where
+            A sentence; or a document, whose tokens the mention then counts, if other sentences tell the model anything.
+        mention
+            Found or not.
+        corpus
+            The training data, to show which of its mentions speak most for this one. A model does not keep them.
+        """
+        trained = self._fitted()
+        (document,) = as_documents([where])
+        shift = 0
+        for number, sentence in enumerate(document.sentences):
+            if mention.start < shift + len(sentence):
+                ready = self._ready([document])[0].sentences[number]
+                known = self._ready(as_documents(corpus or ()))
+                return explain(trained, ready, mention.shifted(-shift), numbered(known))
+            shift += len(sentence)
+        raise ParameterError(f"the mention {mention.label!r} {mention.parts} is beyond the last of {shift} tokens")
+
+    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
+        """Return the ``k`` most probable mention sets of a sentence with their probabilities, best first."""
+        self._fitted()
+        check_count("k", k)
+        return self.distribution(sentence).k_best(k)
+
     def marginals(self, sentence: Sentence) -> Marginals:
         """Return the probability of every label at every token, separator at every gap or label of every candidate.
 
@@ -50,6 +96,11 @@ class FittedRecognizer(Parameters):
         return self.distribution(sentence).sample(n, self.seed if seed is None else seed)
 
     @property
+    def belief_(self) -> str:
+        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron."""
+        belief = self._fitted().belief
+        trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
+        return "scores" if trainer == "perceptron" and belief == "exact" else belief
 
     # How it decides
 

@@ -24,7 +24,6 @@ from spanloom.decisions.rule import Rule
 from spanloom.evaluation import Report, evaluate
 from spanloom.features import FeatureSet
 from spanloom.fitted import FittedRecognizer
-from spanloom.inference import Distribution
 from spanloom.learning import Listener, Trainer
 from spanloom.models import Model
 from spanloom.stored import from_stored, to_stored
@@ -232,25 +231,6 @@ class Recognizer(FittedRecognizer):
             for document in documents
             for mentions in repair(document.sentences, list(islice(rest, len(document.sentences))), self.repairs)
         ]
-
-
-    def belief_(self) -> str:
-        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron."""
-        belief = self._fitted().belief
-        trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
-        return "scores" if trainer == "perceptron" and belief == "exact" else belief
-
-    def distribution(self, sentence: Sentence) -> Distribution:
-        """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here."""
-        trained = self._fitted()
-        ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
-        return trained.distribution(ready)
-
-    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
-        """Return the ``k`` most probable mention sets of a sentence with their probabilities, best first."""
-        self._fitted()
-        check_count("k", k)
-        return self.distribution(sentence).k_best(k)
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""

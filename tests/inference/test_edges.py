@@ -14,8 +14,8 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom._native import EdgeStructure, Lattices
 from spanloom.base.errors import ParameterError
 from spanloom.inference import Trellis, segment_reading
-from spanloom.models.component import Shapes
 from spanloom.models.chain import ChainComponent
+from spanloom.models.component import Shapes
 from spanloom.models.edge import EdgeComponent
 from spanloom.models.hypergraph import HypergraphComponent
 from spanloom.models.semimarkov import SegmentComponent

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracles import log_z
 from spanloom._native import ChoiceStructure, StructuredLoss, Supervision
 from spanloom.corpus import Known, Mention, Sentence
-from spanloom.models.component import Component, Shapes
 from spanloom.models.chain import ChainComponent
+from spanloom.models.component import Component, Shapes
 from spanloom.models.edge import EdgeComponent
 from spanloom.models.hypergraph import HypergraphComponent
 from spanloom.models.segments import all_segments

@@ -90,9 +90,7 @@ def tag(
         form = "draw" if sys.stdout.isatty() else "jsonl"
     target = _target(form, output or "-", overwrite)
     if k is not None and (target is None or target.format != "jsonl"):
-        raise typer.BadParameter(
-            "the best sets are written as JSON lines; add --format jsonl", param_hint="--k"
-        )
+        raise typer.BadParameter("the best sets are written as JSON lines; add --format jsonl", param_hint="--k")
     refs = ["text:-" if name == "-" else name for name in files or ["-"]]
     source = Source(refs, on_error, "-" if target is None else target.path)
     ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from spanloom.corpus.columns import missing_column
 from spanloom.corpus.trees import heads_of
 from spanloom.features.compiled import compile_templates
 from spanloom.features.feature_set import FeatureSet
+from spanloom.features.groups import group_of
 from spanloom.features.state import Arrays, array, pack_resources, setting, unpack_resources
 
 Sites = Literal["tokens", "gaps", "segments"]
@@ -116,6 +118,18 @@ class FeatureExtractor:
     def names(self) -> list[str]:
         """Return the names of all features by id."""
         return self._fitted().names()
+
+    def group(self, feature: int) -> str:
+        """Return the group that a feature belongs to by its template, e.g. ``"affixes"``; see ``features.groups``."""
+        return self._groups[int(self._template_of[feature])]
+
+    @functools.cached_property
+    def _template_of(self) -> npt.NDArray[np.uint32]:
+        return np.asarray(self._fitted().state()["template_of"])
+
+    @functools.cached_property
+    def _groups(self) -> list[str]:
+        return [group_of(template, self.sites) for template in self._templates]
 
     def keep(self, features: Sequence[int] | npt.NDArray[np.integer[Any]]) -> FeatureExtractor:
         """Return an extractor of these features only, numbered in the order given.

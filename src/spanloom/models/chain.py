@@ -37,6 +37,7 @@ from spanloom.schemes import Representations
 from spanloom.schemes.biohd import Biohd
 from spanloom.schemes.labelling import Labelling, Labels, labelling
 from spanloom.schemes.partial import Mask, allowed_labels
+from spanloom.schemes.words import TOKEN
 
 
 class ChainComponent(Component):
@@ -103,6 +104,9 @@ class ChainComponent(Component):
 
     def starts(self) -> list[str | None]:
         return self.segments.starts()
+
+    def words(self, column: int, left: str = "", right: str = "") -> str:
+        return self.segments.words(column, left or TOKEN)
 
     def global_names(self) -> list[str]:
         return [f"{a} → {b}" for a in self.columns for b in self.columns]

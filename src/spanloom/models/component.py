@@ -12,9 +12,10 @@ from spanloom._native import Lattices, Structure
 from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.known import Known
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference import Distribution
 from spanloom.schemes.partial import Mask
+from spanloom.schemes.words import TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,19 @@ class Component(ABC):
         """Encode sentence after sentence."""
         return [self.encode(mentions, n) for mentions, n in zip(gold, shapes.lengths, strict=True)]
 
+    def located(self, mentions: Sequence[Mention], shapes: Shapes, number: int) -> list[tuple[int, Parts]]:
+        """Encode one sentence; return every cell with what its site covers, global cells with where they join.
+
+        Sites are tokens here, and the k-th global cell joins tokens k and k + 1.
+        """
+        n = shapes.lengths[number]
+        size = n * len(self.columns)
+        cells = self.encode(mentions, n).tolist()
+        sites = [c for c in cells if c < size]
+        joints = [c for c in cells if c >= size]
+        tokens = [(c, ((c // len(self.columns), c // len(self.columns) + 1),)) for c in sites]
+        return [*tokens, *((c, ((g, g),)) for g, c in enumerate(joints, 1))]
+
     @abstractmethod
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         """Return the mentions that a structure stands for, given its site cells in ascending order."""
@@ -89,6 +103,13 @@ class Component(ABC):
         A structure uses exactly one such column for every place where mentions of a label start.
         """
         return [None] * len(self.columns)
+
+    def words(self, column: int, left: str = "", right: str = "") -> str:
+        """Say what a column means at a site between two tokens, or, if it is no gap, at ``left``.
+
+        Without a sentence at hand, ``left`` and ``right`` are empty.
+        """
+        return f"{left or TOKEN} is {self.columns[column]}"
 
     def global_names(self) -> Sequence[str]:
         """Name the global cells, in order, for explanations."""

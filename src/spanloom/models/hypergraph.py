@@ -24,6 +24,7 @@ from spanloom.models.per_type import PerType
 from spanloom.schemes.hypergraph import BEGIN, EDGES, decode_hypergraph, encode_hypergraph
 from spanloom.schemes.partial import Mask, allowed_edges, allowed_separators
 from spanloom.schemes.separators import encode_separators, read_separators
+from spanloom.schemes.words import TOKEN, hypergraph_words
 
 
 class HypergraphComponent(Component):
@@ -66,6 +67,9 @@ class HypergraphComponent(Component):
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
         """Return the distribution over mention sets, without the spurious structures; see ``inference.unfolded``."""
         return unfolded_trellis(scores, self.type)
+
+    def words(self, column: int, left: str = "", right: str = "") -> str:
+        return hypergraph_words(column, self.type, left or TOKEN)
 
     def starts(self) -> list[str | None]:
         return [self.type if edge == BEGIN else None for edge in range(len(EDGES))]

@@ -26,9 +26,10 @@ from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.inference import Distribution, Reread
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
+from spanloom.models.contrast import Contrast, Pair
 from spanloom.models.holding import Holder
 from spanloom.models.reduction import Parts, Reduction, restore_parts
-from spanloom.models.trained import Trained
+from spanloom.models.trained import Seen, Trained
 from spanloom.schemes.flat import apart, first_discontinuous
 from spanloom.schemes.joined import is_outside, join_labels, runs, split_labels, unrun
 from spanloom.schemes.layers import layers_of
@@ -205,6 +206,15 @@ class JoinedParts(Parts):
 
     def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
         return Trained.probabilities(self, sentences, found, threads)
+
+    def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
+        return self, list
+
+    def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
+        """Compare the joined labels that mention sets stand for."""
+        lengths = [len(sentence) for sentence in sentences]
+        runs = [(i, self.joined.runs(a, lengths[i]), self.joined.runs(b, lengths[i])) for i, a, b in pairs]
+        return self.parts[0].contrasts(sentences, runs)
 
     def facts(self) -> dict[str, Any]:
         return {"layers": self.joined.depth, "joined_labels": len(self.joined.known)}

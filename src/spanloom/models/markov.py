@@ -17,6 +17,17 @@ from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Reading, Trellis, segment_reading
 from spanloom.inference.batch import chain_batch
 from spanloom.models.base import Mentions
+from spanloom.models.contrast import (
+    NORMALISATION,
+    TRANSITIONS,
+    Cell,
+    Contrast,
+    ContrastBuilder,
+    Pair,
+    Table,
+    Weight,
+    quoted,
+)
 from spanloom.models.trained import Trained, WeightColumn, chunks, probable
 from spanloom.schemes import Segments
 
@@ -189,6 +200,49 @@ class Markov(Trained):
         """The chain over states and how it is read."""
         reading = segment_reading(self.segments, unique=self.model.constrained, states=self.last.tolist())
         return *self.trellis(), reading
+
+    def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
+        """Beside weights of features and of histories, what each choice is normalised by."""
+        table = Table(self.extractor.transform(sentences))
+        size, start = self.size, len(self.extractor.names()) * self.size
+
+        def weight(key: int) -> Weight:
+            if key < start:
+                return Weight(self.extractor.name(key // size), self.extractor.group(key // size))
+            return Weight(f"after {self._history((key - start) // size)}", TRANSITIONS)
+
+        for number, best, other in pairs:
+            tokens = sentences[number].tokens
+            local = self.local_scores([sentences[number]], 1)
+            steps = [self._steps(self.segments.encode(some, len(tokens)).tolist(), local) for some in (best, other)]
+            found = ContrastBuilder()
+            for t, choices in enumerate(zip(*steps, strict=True)):
+                if choices[0] == choices[1]:
+                    continue
+                for (label, histories, norm), sign in zip(choices, (1, -1), strict=True):
+                    site = ((t, t + 1),)
+                    words = self.segments.words(label, quoted(tokens, site)[0])
+                    cell = Cell(site, self.segments.labels[label], words, sign)
+                    past = np.array(histories, np.int64)
+                    found.add(cell, start + past * size + label, self.histories[past, label])
+                    found.add_one(cell, -1, -norm, Weight("sum over all labels", NORMALISATION))
+                    if choices[0][0] != choices[1][0]:
+                        ids, values = table.row(number, t)
+                        found.add(cell, ids * size + label, self.features[ids, label], values)
+            yield found.build(weight)
+
+    def _steps(self, labels: Sequence[int], local: Floats) -> list[tuple[int, list[int], float]]:
+        """Of each token: its label, the rows of ``histories`` before it, and log Σ exp of the scores of all labels."""
+        size = self.size
+        codes = {int(code): size + 1 + k for k, code in enumerate(self.pairs)}
+        before, last, found = size, size, []
+        for t, label in enumerate(labels):
+            pair = codes.get(before * (size + 1) + last)
+            rows = [last] if pair is None else [last, pair]
+            step = self.histories[rows].astype(np.float64).sum(axis=0)
+            found.append((label, rows, float(np.logaddexp.reduce(local[t] + step))))
+            before, last = last, label
+        return found
 
     # Keeping
 

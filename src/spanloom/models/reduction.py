@@ -20,7 +20,7 @@ from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration, Listener, Trainer
 from spanloom.models.base import Mentions, Model, Task, named
 from spanloom.models.fitting import Fitted, fit_model
-from spanloom.models.trained import Trained, WeightColumn, probable, restore_trained
+from spanloom.models.trained import Seen, Trained, WeightColumn, probable, restore_trained
 
 
 class FlatTagger(Protocol):
@@ -164,6 +164,18 @@ class Parts(Trained):
     def seen_by_parts(self, sentences: Sequence[Sentence], threads: int | None) -> list[Sequence[Sentence]]:
         """Return the sentences as each part gets them."""
         return [sentences] * len(self.parts)
+
+    def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
+        """Return the part that believes most in a mention."""
+        views = [self.seen_by(i) for i, part in enumerate(self.parts) if mention.label in part.labels]
+        owners = [part for part in self.parts if mention.label in part.labels]
+        beliefs = [part.distribution(*seen([sentence])).prob(mention) for part, seen in zip(owners, views, strict=True)]
+        best = beliefs.index(max(beliefs))
+        return owners[best], views[best]
+
+    def seen_by(self, number: int) -> Seen:
+        """Return how the part of a number sees sentences: as they are, unless the parts before it say something."""
+        return lambda sentences: list(self.seen_by_parts(sentences, None)[number])
 
     # Keeping
 

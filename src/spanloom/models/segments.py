@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,12 +21,13 @@ from spanloom.base.errors import ModelFileError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.known import Known
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference.batch import segment_batch
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import StructuredModel
 from spanloom.schemes.partial import Mask, allowed_segments, allowed_spans
+from spanloom.schemes.words import article
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -105,6 +107,30 @@ class LatticeComponent(Component):
         structure = self.structure_for(shapes)
         columns = {name: y for name, y in self._index.items() if y >= len(self.outside)}
         return segment_batch(structure, columns, scores, ptr, global_scores, mentions, threads)
+
+    def located(self, mentions: Sequence[Mention], shapes: Shapes, number: int) -> list[tuple[int, Parts]]:
+        """Every cell of a candidate is told by the candidate; global cells join neighbouring ones."""
+        lattices, width, path = lattices_of(shapes), len(self.columns), bool(self.outside)
+        segments = [(m.start, m.end, self._index[m.label]) for m in mentions]
+        if path:
+            covered = {t for start, end, _ in segments for t in range(start, end)}
+            segments += [(t, t + 1, 0) for t in range(shapes.lengths[number]) if t not in covered]
+        segments.sort()
+        cells: list[tuple[int, Parts]] = []
+        for start, end, column in segments:
+            rows = lattices.rows_of(number, start, end).tolist()
+            cells += [(row * width + column, ((start, end),)) for row in rows]
+        if path:
+            # The rows of the candidates themselves come last, and those of the last token's are the last of them.
+            last = int(lattices.rows_of(number, *lattices.spans(number)[-2:].tolist())[-1])
+            for (_, end, before), (_, _, after) in pairwise(segments):
+                cells.append(((last + 1 + before) * width + after, ((end, end),)))
+        return cells
+
+    def words(self, column: int, left: str = "", right: str = "") -> str:
+        if column < len(self.outside):
+            return f"{left or 'the token'} is in no mention"
+        return f"{left or 'the candidate'} is {article(self.columns[column])}"
 
     def _encode(self, mentions: Sequence[Mention], lattices: Lattices, number: int) -> Cells:
         ordered = sorted(mentions, key=lambda m: m.start)

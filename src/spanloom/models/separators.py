@@ -10,12 +10,13 @@ import numpy.typing as npt
 from spanloom._native import ChainStructure
 from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.known import Known
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference import Trellis, separator_reading
 from spanloom.inference.batch import chain_batch
 from spanloom.models.component import Component, Shapes
 from spanloom.schemes.partial import Mask, allowed_separators
 from spanloom.schemes.separators import SEPARATORS, START, encode_separators, inside_left, inside_right, read_separators
+from spanloom.schemes.words import LEFT, RIGHT, separator_words
 
 
 class SeparatorComponent(Component):
@@ -67,6 +68,16 @@ class SeparatorComponent(Component):
     def _transitions(global_scores: Floats) -> Floats:
         """EDGE is the chain of STATE without transition scores."""
         return global_scores if len(global_scores) else np.zeros(len(SEPARATORS) ** 2)
+
+    def located(self, mentions: Sequence[Mention], shapes: Shapes, number: int) -> list[tuple[int, Parts]]:
+        """Sites are gaps; the k-th global cell joins the gaps around token k."""
+        size = 8 * (shapes.lengths[number] + 1)
+        cells = self.encode(mentions, shapes.lengths[number]).tolist()
+        gaps = [(c, ((c // 8, c // 8),)) for c in cells if c < size]
+        return [*gaps, *((c, ((t, t + 1),)) for t, c in enumerate(c for c in cells if c >= size))]
+
+    def words(self, column: int, left: str = "", right: str = "") -> str:
+        return separator_words(column, self.type, left or LEFT, right or RIGHT)
 
     def starts(self) -> list[str | None]:
         return [self.type if separator & START else None for separator in range(8)]

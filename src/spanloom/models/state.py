@@ -19,6 +19,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.models.per_type import PerType
 from spanloom.models.separators import SeparatorComponent
 from spanloom.schemes.separators import SEPARATORS
+from spanloom.schemes.words import short_separator
 
 
 class StateComponent(SeparatorComponent):
@@ -34,7 +35,8 @@ class StateComponent(SeparatorComponent):
         return np.concatenate([sites, np.int32(8 * (n + 1)) + gaps[:-1] * np.int32(8) + gaps[1:]])
 
     def global_names(self) -> list[str]:
-        return [f"{a} → {b}" for a in SEPARATORS for b in SEPARATORS]
+        names = [f"{self.type} {short_separator(separator)}" for separator in range(len(SEPARATORS))]
+        return [f"{a} → {b}" for a in names for b in names]
 
 
 @dataclass(frozen=True)

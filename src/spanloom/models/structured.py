@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from spanloom._native import Decoder, SparseRows
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import reading_order
+from spanloom.corpus.mention import Parts, reading_order
 from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import micro
@@ -24,9 +25,11 @@ from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
 from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow, named
 from spanloom.models.base import Mentions, Model, Task
+from spanloom.models.believing import with_probabilities
 from spanloom.models.component import Component, Shapes
+from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.supervised import supervise
-from spanloom.models.trained import Trained, WeightColumn, chunks, probable
+from spanloom.models.trained import Trained, WeightColumn, chunks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -175,7 +178,9 @@ class Structured(Trained):
         done: Mentions = []
         for chunk in chunks(sentences, CHUNK):
             own = found[len(done) : len(done) + len(chunk)]
-            done += self._probable(*self._rows(chunk, threads), own, threads)
+            done += with_probabilities(
+                self.components, self.weights, self.decoder, *self._rows(chunk, threads), own, threads
+            )
         return done
 
     def find_with_probabilities(
@@ -184,23 +189,66 @@ class Structured(Trained):
         done: Mentions = []
         for chunk in chunks(sentences, CHUNK):
             rows, shapes = self._rows(chunk, threads)
-            done += self._probable(rows, shapes, self._search(rows, shapes, threads), threads)
+            found = self._search(rows, shapes, threads)
+            done += with_probabilities(self.components, self.weights, self.decoder, rows, shapes, found, threads)
         return done
 
-    def _probable(self, rows: SparseRows, shapes: Shapes, found: Mentions, threads: int | None) -> Mentions:
-        """Give mentions the probability that one of the components finds them, 1 − Π (1 − P)."""
-        probs = [[0.0] * len(own) for own in found]
-        for number, (component, one) in enumerate(zip(self.components, self.weights, strict=True)):
-            places = [[i for i, m in enumerate(own) if m.label in component.types] for own in found]
-            if not any(places):
+    def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
+        rows, shapes = self._rows(sentences, None)
+        table = Table(rows)
+        first = list(accumulate((one.features.size + one.globals.size for one in self.weights), initial=0))
+        names = [list(component.global_names()) for component in self.components]
+
+        def weight(key: int) -> Weight:
+            number = bisect_right(first, key) - 1
+            feature = (key - first[number]) // len(self.components[number].columns)
+            return Weight(self.extractor.name(feature), self.extractor.group(feature))
+
+        for number, best, other in pairs:
+            found = ContrastBuilder()
+            for i, component in enumerate(self.components):
+                own = [[m for m in some if m.label in component.types] for some in (best, other)]
+                if set(own[0]) == set(own[1]):
+                    continue
+                used = [component.located(some, shapes, number) for some in own]
+                self._compare(found, i, used, first[i], names[i], table, number, sentences[number].tokens)
+            yield found.build(weight)
+
+    def _compare(
+        self,
+        found: ContrastBuilder,
+        i: int,
+        used: Sequence[Sequence[tuple[int, Parts]]],
+        first: int,
+        names: Sequence[str],
+        table: Table,
+        number: int,
+        tokens: Sequence[str],
+    ) -> None:
+        """Add the cells of component ``i`` that one of two structures uses more often."""
+        component, weights = self.components[i], self.weights[i]
+        width = len(component.columns)
+        size = table.sites(number) * width
+        # A site cell is the same wherever it is told from; a global cell is another at every place.
+        sites = {cell: site for own in reversed(used) for cell, site in own if cell < size}
+        counts: Counter[tuple[int, Parts]] = Counter()
+        for own, sign in zip(used, (1, -1), strict=True):
+            for cell, site in own:
+                counts[cell, sites.get(cell, site)] += sign
+        for (cell, site), count in counts.items():
+            if not count:
                 continue
-            asked = [[own[i] for i in some] for own, some in zip(found, places, strict=True)]
-            scores = self.decoder.scores(rows, threads or 0, number)
-            each = component.probabilities(scores, rows.group_ptr, one.globals, shapes, asked, threads or 0)
-            for known, some, new in zip(probs, places, each, strict=True):
-                for i, p in zip(some, new, strict=True):
-                    known[i] += p * (1 - known[i])  # so that small ones stay exact
-        return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
+            if cell >= size:
+                name = names[cell - size]
+                key = first + weights.features.size + cell - size
+                what = Cell(site, name, name, count)
+                found.add_one(what, key, float(weights.globals[cell - size]), Weight(name, TRANSITIONS))
+                continue
+            row, column = divmod(cell, width)
+            ids, values = table.row(number, row)
+            words = component.words(column, *quoted(tokens, site))
+            keys = first + ids * width + column
+            found.add(Cell(site, component.columns[column], words, count), keys, weights.features[ids, column], values)
 
     @property
     def untrained(self) -> frozenset[str]:
@@ -254,7 +302,8 @@ class Structured(Trained):
         for component, weights in zip(self.components, self.weights, strict=True):
             prefix = f"{'/'.join(sorted(component.types))}: " if several else ""
             for k, name in enumerate(component.columns):
-                yield WeightColumn(prefix + name, weights.features[:, k], self.extractor.name)
+                words = component.words(k)
+                yield WeightColumn(prefix + name, weights.features[:, k], self.extractor.name, words)
 
     @property
     def weight_count(self) -> int:

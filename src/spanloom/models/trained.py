@@ -19,6 +19,7 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution
 from spanloom.models.base import CLASSES, Mentions, Model
+from spanloom.models.contrast import Contrast, Pair
 from spanloom.models.holding import Holder
 
 
@@ -29,6 +30,12 @@ class WeightColumn:
     name: str
     weights: Floats32
     feature: Callable[[int], str]
+    words: str = ""
+    """What the symbol means, if its name does not say it."""
+
+
+Seen = Callable[[Sequence[Sentence]], list[Sentence]]
+"""What makes of sentences those that a part of a model sees."""
 
 
 class Trained(ABC):
@@ -94,6 +101,23 @@ class Trained(ABC):
     ) -> Mentions:
         """Return what ``find`` does, with probabilities."""
         return self.probabilities(sentences, self.find(sentences, threads, conflicts), threads)
+
+    # Why
+
+    def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
+        """Return the part that decides about a mention, and how it sees sentences."""
+        return self, list
+
+    def rivals(self, sentence: Sentence, mention: Mention) -> tuple[float, list[Mention], list[Mention]]:
+        """Return the log-odds of a mention, the best mention set with it, and the best without it."""
+        belief = self.distribution(sentence)
+        given, without = belief.clamp(must=[mention]), belief.clamp(never=[mention])
+        (_, best), (_, other) = given.k_best(1)[0], without.k_best(1)[0]
+        return given.log_z - without.log_z, best, other
+
+    def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
+        """Yield for pairs of mention sets what the scores of their structures differ in; see ``models.contrast``."""
+        raise ParameterError(f"the scores of the model {self.model.name!r} are no sums of weights: it explains nothing")
 
     @property
     def parts(self) -> list[Trained]:

@@ -149,6 +149,21 @@ class Biohd:
         """Read many sentences; the labels of sentence ``s`` are ``labels[ptr[s]:ptr[s + 1]]``."""
         return [self.decode(part) for part in np.split(labels, ptr[1:-1])] if len(ptr) > 1 else []
 
+    def words(self, label: int, token: str) -> str:
+        """Say what a label means at a token.
+
+        Examples
+        --------
+        >>> Biohd(["BH-PER"]).words(1, "Clinton")
+        'Clinton begins a run of tokens that several PER share'
+        """
+        prefix, type_ = self._parts[label]
+        if not type_:
+            return f"{token} is in no mention"
+        place = "begins" if prefix[0] == "B" else "continues"
+        what = {"": f"a contiguous {type_}", "H": f"a run of tokens that several {type_} share"}
+        return f"{token} {place} {what.get(prefix[1:], f'a run of tokens of one {type_} in parts')}"
+
     def allowed(self, left: int, right: int) -> bool:
         """Whether label ``right`` may follow label ``left``: an I of any kind follows its own B or I only."""
         (before, before_type), (prefix, type_) = self._parts[left], self._parts[right]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import OUTSIDE, SCHEMES, to_tags
+from spanloom.schemes.words import tag_words
 
 Labels = Sequence[int] | npt.NDArray[np.integer]
 
@@ -152,6 +153,16 @@ class Segments:
         if all(r.ends or not any(place.last for place in r.places) for r in typed):
             return [r.label if r.ends else None for r in self._readings]
         return [r.label for r in self._readings]
+
+    def words(self, label: int, token: str) -> str:
+        """Say what a label means at a token.
+
+        Examples
+        --------
+        >>> Segments("IOB2", ["B-DNA", "I-DNA"]).words(1, "gene")
+        'gene is the first token of a DNA'
+        """
+        return tag_words(self._readings[label], token)
 
     def label_types(self) -> list[str | None]:
         """For each label the type of the mention that its token is part of; None outside."""
