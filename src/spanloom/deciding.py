@@ -47,6 +47,7 @@ def never_two(sentences: Sequence[Sentence]) -> bool:
 
     Examples
     --------
+    >>> from spanloom import Mention
     >>> never_two([Sentence(["a"], [Mention("X", ((0, 1),))]), Sentence(["a"], [Mention("Y", ((0, 1),))])])
     True
     """

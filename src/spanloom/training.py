@@ -89,7 +89,7 @@ def train(
     )
     fitted = fit_model(model, task)
     rule, chosen = settle(decide, task, fitted)
-    facts = _facts(task, fitted, start)
+    facts = _facts(task, fitted, rule, start)
     return Training(fitted, pipeline, rule, facts if chosen is None else {**facts, "decision": chosen})
 
 
@@ -98,7 +98,7 @@ def learned(model: Model, documents: list[Document]) -> list[Document]:
     return [document.with_sentences(model.before(document.sentences)) for document in documents]
 
 
-def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
+def _facts(task: Task, fitted: Fitted, rule: Rule, start: float) -> dict[str, Any]:
     trained, held, history = fitted.trained, fitted.held, fitted.history
     facts = {
         "sentences": len(task.sentences),
@@ -111,7 +111,7 @@ def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
         "iterations": len(history),
         "objective": sum(record.objective for record in _last_of_each(history)),
         "dev_ceiling": None if task.dev is None else _ceiling(trained, task),
-        "dev_f1": None if task.dev is None else _dev_f1(trained, task),
+        "dev_f1": None if task.dev is None else _dev_f1(trained, rule, task),
         "seconds": round(time.perf_counter() - start, 3),
         "interrupted": fitted.interrupted is not None,
         "spanloom": spanloom.__version__,
@@ -127,10 +127,10 @@ def _ceiling(trained: Trained, task: Task) -> float:
     return hold(trained.holder, task.dev or (), "longest" if task.keep == "raise" else task.keep).ceiling
 
 
-def _dev_f1(trained: Trained, task: Task) -> float:
-    """Micro F1 of the whole model on the development data, with its penalty or threshold."""
+def _dev_f1(trained: Trained, rule: Rule, task: Task) -> float:
+    """Micro F1 of the whole model on the development data, as it decides."""
     dev = task.dev or ()
-    return micro([s.mentions for s in dev], trained.find(dev, task.threads)).f1
+    return micro([s.mentions for s in dev], rule.answers(trained, dev, task.threads)).f1
 
 
 def _last_of_each(history: list[Iteration]) -> list[Iteration]:

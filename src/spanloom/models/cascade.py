@@ -39,7 +39,7 @@ from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.guesses import TEMPLATE, with_guesses
 from spanloom.models.reduction import Parts, Reduction, restore_parts
-from spanloom.models.trained import Seen, Trained
+from spanloom.models.trained import Trained
 from spanloom.schemes import flatten, layers_of
 
 ORDERS = ("by-frequency", "by-performance")
@@ -263,15 +263,6 @@ class CascadeParts(Parts):
             if number < len(self.parts):
                 found.append(part.find(seen[-1], threads))
         return seen
-
-    def seen_by(self, number: int) -> Seen:
-        def see(sentences: Sequence[Sentence]) -> list[Sentence]:
-            found: list[Mentions] = []
-            for part in self.parts[:number] if self.model.guesses else []:
-                found.append(part.find(_with(sentences, found, self.own)))
-            return _with(sentences, found, self.own)
-
-        return see
 
     def facts(self) -> dict[str, Any]:
         return {"groups": [_name(group) for group in self.order]}

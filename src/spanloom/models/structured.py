@@ -24,11 +24,12 @@ from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
 from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow, named
 from spanloom.models.base import Mentions, Model, Task
+from spanloom.models.believing import with_probabilities
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.decoding import Dev, decode_all
 from spanloom.models.supervised import supervise
-from spanloom.models.trained import Trained, WeightColumn, chunks, probable
+from spanloom.models.trained import Trained, WeightColumn, chunks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -182,7 +183,9 @@ class Structured(Trained):
         done: Mentions = []
         for chunk in chunks(sentences, CHUNK):
             own = found[len(done) : len(done) + len(chunk)]
-            done += self._probable(*self._rows(chunk, threads), own, threads)
+            done += with_probabilities(
+                self.components, self.weights, self.decoder, *self._rows(chunk, threads), own, threads
+            )
         return done
 
     def find_with_probabilities(
@@ -191,23 +194,9 @@ class Structured(Trained):
         done: Mentions = []
         for chunk in chunks(sentences, CHUNK):
             rows, shapes = self._rows(chunk, threads)
-            done += self._probable(rows, shapes, self._search(rows, shapes, threads), threads)
+            found = self._search(rows, shapes, threads)
+            done += with_probabilities(self.components, self.weights, self.decoder, rows, shapes, found, threads)
         return done
-
-    def _probable(self, rows: SparseRows, shapes: Shapes, found: Mentions, threads: int | None) -> Mentions:
-        """Give mentions the probability that one of the components finds them, 1 − Π (1 − P)."""
-        probs = [[0.0] * len(own) for own in found]
-        for number, (component, one) in enumerate(zip(self.components, self.weights, strict=True)):
-            places = [[i for i, m in enumerate(own) if m.label in component.types] for own in found]
-            if not any(places):
-                continue
-            asked = [[own[i] for i in some] for own, some in zip(found, places, strict=True)]
-            scores = self.decoder.scores(rows, threads or 0, number)
-            each = component.probabilities(scores, rows.group_ptr, one.globals, shapes, asked, threads or 0)
-            for known, some, new in zip(probs, places, each, strict=True):
-                for i, p in zip(some, new, strict=True):
-                    known[i] += p * (1 - known[i])  # so that small ones stay exact
-        return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
         rows, shapes = self._rows(sentences, None)
