@@ -28,6 +28,7 @@ from spanloom.models.contrast import (
 )
 from spanloom.models.trained import Trained, WeightColumn
 from spanloom.schemes import Segments
+from spanloom.schemes.words import TOKEN
 
 if TYPE_CHECKING:
     from spanloom.models.memm import Memm
@@ -222,7 +223,8 @@ class Markov(Trained):
 
     def weight_columns(self) -> Iterator[WeightColumn]:
         for y, label in enumerate(self.segments.labels):
-            yield WeightColumn(label, self.features[:, y], self.extractor.name)
+            words = self.segments.words(y, TOKEN)
+            yield WeightColumn(label, self.features[:, y], self.extractor.name, words)
             yield WeightColumn(f"{label} after", self.histories[:, y], self._history)
 
     def _history(self, number: int) -> str:
