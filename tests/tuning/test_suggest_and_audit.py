@@ -16,6 +16,7 @@ from spanloom.inference import Independent
 from spanloom.learning import LBFGS
 from spanloom.models import Edge, Spans
 from spanloom.tuning import audit, suggest
+from spanloom.tuning.audit import Rates, _suspects
 from spanloom.tuning.suggest import diverse, margin, per_token
 
 WORDS = {"DNA": ["lacZ", "p53", "sonic", "BRCA1"], "protein": ["IL-2", "NF-AT", "TCF-1", "CD28"]}
@@ -66,7 +67,9 @@ def test_the_judge_has_not_seen_the_document() -> None:
     corpus = [*corpus, Document([odd], "odd")]
     found = audit(corpus, settings={"model": "edge", "features": ["word[-1..0]"]}, folds=3, threads=1)
     (one,) = [s for s in found.suspects if s.document == "odd" and s.gold is not None]
-    assert one.suspicion > 0.5
+    assert one.gold is not None
+    assert one.gold.prob is not None
+    assert one.gold.prob < 0.5
     seen = Recognizer(Edge(), features=["word[-1..0]"], threads=1).fit(corpus)
     assert seen.distribution(odd).prob(odd.mentions[0]) > 0.5
 
@@ -78,6 +81,21 @@ def test_mentions_that_the_model_cannot_hold_are_not_judged() -> None:
     assert found.unheld == 1
     with pytest.raises(ParameterError, match="at least 2"):
         audit(corpus, folds=1)
+
+
+def test_odds_are_those_of_the_formula() -> None:
+    """Label and missing mention by hand, with rates that make every factor visible."""
+    a, b, c = (Mention(label, ((start, start + 1),)) for label, start in (("DNA", 0), ("RNA", 0), ("DNA", 2)))
+    odds = [math.log(0.2 / 0.8), math.log(0.9 / 0.1), math.log(0.6 / 0.4)]
+    rates = Rates(missing=0.05, label=0.025, border=0.005, extra=0.001)
+    gold = Mention("DNA", ((1, 2),))
+    sentence = Sentence(["x", "y", "z"], [a, gold])
+    belief = Independent([a, b, c, gold], [*odds, math.log(0.25 / 0.75)])
+    found = {kind: value for kind, _, _, value in _suspects(sentence, belief, [a, gold], 0.5, rates)}
+    assert found["label"] == pytest.approx(math.log(0.025 * 0.9 / 0.2))
+    assert found["missing"] == pytest.approx(math.log(0.05 * 0.6 / 0.4))
+    assert found["extra"] == pytest.approx(math.log(0.001 * 0.75 / 0.25))
+    assert len(found) == 3
 
 
 def entropy(p: float) -> float:
