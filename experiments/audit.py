@@ -10,6 +10,8 @@ from spanloom import Document, Mention, read
 from spanloom.tuning import Suspect, audit
 
 RATE = 0.05
+TRIED = 40
+"""The first documents: for quick runs, on which the way to rank was chosen, and not in the others."""
 Place = tuple[str, int]
 """The id of a document and the number of a sentence."""
 
@@ -60,7 +62,7 @@ def execute(run: Run, context: Context) -> Result:
     """Plant errors, audit, and count how many of the first suspects are planted."""
     s = run.settings
     documents = [d for d in read(s["corpus"].format(data=context.data)) if d.sentences]
-    documents = documents[: 40 if context.quick else s["documents"]]
+    documents = documents[:TRIED] if context.quick else documents[TRIED : TRIED + s["documents"]]
     spoilt, errors = plant(documents, s["seed"])
     found = audit(spoilt, settings=s["settings"], folds=s["folds"], threads=1)
     planted = sum(map(len, errors.values()))
@@ -96,15 +98,18 @@ GENIA, GUM = "genia:{data}/genia?classes=5&split=train", "gum:{data}/gum?split=t
 EXPERIMENT = Experiment(
     title="Planted annotation errors found by audit",
     runs=[
-        _run(name, ref, size, seed) for name, ref, size in (("GENIA", GENIA, 400), ("GUM", GUM, 60)) for seed in (1,)
+        _run(name, ref, size, seed) for name, ref, size in (("GENIA", GENIA, 400), ("GUM", GUM, 60)) for seed in (2,)
     ],
     execute=execute,
     columns=["documents", "mentions", "planted", "p@100", "p@500", "found in 500", *(f"{k} p@100" for k in KINDS)],
     percent=("p@100", "p@500", "found in 500", *(f"{k} p@100" for k in KINDS)),
     about=(
-        "Of the mentions of the first documents of a training part, 5 % are dropped or get another label, half of the "
+        "Of the mentions of documents of a training part (not the first 40), 5 % are dropped or get another label, half of the "
         "time each. `audit` cross-fits the model `edge` in 3 blocks with 60 iterations. p@k: the share of planted "
         "errors among the k surest suspects; errors that the corpus has by itself count as false, so that this is a "
-        "lower bound. By chance, 5 % would be hit. The last columns take the 100 surest of each kind."
+        "lower bound. By chance, 5 % would be hit. The last columns take the 100 surest of each kind. Three ways to rank "
+        "were tried, on the first 40 documents of each corpus with another seed: p or 1 - p alone (p@100 12 % on GENIA, "
+        "11 % on GUM), the odds with annotators' rates (25 %, 9 %), and these with doubt in the model (18 %, 31 %), "
+        "which stayed; it is not the best of the three on GENIA."
     ),
 )

@@ -84,7 +84,7 @@ def test_mentions_that_the_model_cannot_hold_are_not_judged() -> None:
 
 
 def test_odds_are_those_of_the_formula() -> None:
-    """Label and missing mention by hand, with rates that make every factor visible."""
+    """By hand, with rates that make every factor visible; p counts as 0.01 + 0.98 p."""
     a, b, c = (Mention(label, ((start, start + 1),)) for label, start in (("DNA", 0), ("RNA", 0), ("DNA", 2)))
     odds = [math.log(0.2 / 0.8), math.log(0.9 / 0.1), math.log(0.6 / 0.4)]
     rates = Rates(missing=0.05, label=0.025, border=0.005, extra=0.001)
@@ -92,9 +92,9 @@ def test_odds_are_those_of_the_formula() -> None:
     sentence = Sentence(["x", "y", "z"], [a, gold])
     belief = Independent([a, b, c, gold], [*odds, math.log(0.25 / 0.75)])
     found = {kind: value for kind, _, _, value in _suspects(sentence, belief, [a, gold], 0.5, rates)}
-    assert found["label"] == pytest.approx(math.log(0.025 * 0.9 / 0.2))
-    assert found["missing"] == pytest.approx(math.log(0.05 * 0.6 / 0.4))
-    assert found["extra"] == pytest.approx(math.log(0.001 * 0.75 / 0.25))
+    assert found["label"] == pytest.approx(math.log(0.025 * 0.892 / 0.206))
+    assert found["missing"] == pytest.approx(math.log(0.05 * 0.598 / 0.402))
+    assert found["extra"] == pytest.approx(math.log(0.001 * 0.745 / 0.255))
     assert len(found) == 3
 
 

@@ -2,7 +2,7 @@
 
 A model that finds a mention unlikely is no proof against it: annotators rarely mark what is nothing, while models miss
 much. So the odds of an error weigh what the model believes by how often annotators make such an error at such a place.
-With the rate r of errors among mentions and p the probability of the model for a mention:
+With the rate r of errors among mentions and p the probability of the model for a mention, less some doubt (``DOUBT``):
 
     missing    r · p / (1 − p)                         the mention is real, and was overlooked
     label      r / (labels − 1) · p(instead) / p(gold)
@@ -32,8 +32,8 @@ SPANS = 10
 """So many mentions of each label might begin at a token."""
 SURE = 0.5
 """What stands instead of an annotated mention must be more likely than not."""
-LEAST = 1e-12
-"""Probabilities below this are not told from it."""
+DOUBT = 0.01
+"""How often a model is taken to be wrong where it is quite sure: p becomes DOUBT + (1 − 2 · DOUBT) · p."""
 KINDS = ("missing", "label", "border", "extra")
 
 
@@ -195,11 +195,11 @@ def _suspects(
 
 
 def _log(p: float | None) -> float:
-    return math.log(max(p or 0.0, LEAST))
+    return math.log(DOUBT + (1 - 2 * DOUBT) * (p or 0.0))
 
 
 def _log1m(p: float | None) -> float:
-    return math.log(max(1.0 - (p or 0.0), LEAST))
+    return _log(1.0 - (p or 0.0))
 
 
 def _json(mention: Mention | None, sentence: Sentence) -> dict[str, Any] | None:
