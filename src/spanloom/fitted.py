@@ -49,6 +49,11 @@ class FittedRecognizer(Parameters):
         ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
         return trained.distribution(ready)
 
+    def distributions(self, document: Document) -> list[Distribution]:
+        """Return what the model believes of each sentence of a document, all of which it may look at."""
+        trained = self._fitted()
+        return [trained.distribution(sentence) for sentence in self._ready([document])[0].sentences]
+
     def explain(
         self,
         where: Sentence | Document,

@@ -13,6 +13,7 @@ import typer
 from spanloom import __version__
 from spanloom.base.errors import SpanloomError
 from spanloom.cli import (
+    audit,
     cluster,
     combine,
     compare,
@@ -20,10 +21,12 @@ from spanloom.cli import (
     crossval,
     demo,
     evaluate,
+    explain,
     info,
     parse,
     split,
     stats,
+    suggest,
     tag,
     train,
     tune,
@@ -60,6 +63,9 @@ app.command()(demo.demo)
 app.command()(train.train)
 app.command()(tag.tag)
 app.command()(info.info)
+app.command()(explain.explain)
+app.command()(suggest.suggest)
+app.command()(audit.audit)
 app.command()(evaluate.evaluate)
 app.command()(compare.compare)
 app.command()(combine.combine)
