@@ -19,9 +19,9 @@ from tables import rounds_and_write, write
 from spanloom._native import CompressedRows, Likelihood
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.formats import read
-from spanloom.models.base import Shapes
+from spanloom.models.component import Shapes
 from spanloom.models.edge import EdgeComponent
-from spanloom.training import gold_cells
+from spanloom.models.supervised import supervise
 
 SETS = ("default", "gaps")
 LABEL = "protein"
@@ -33,13 +33,13 @@ def measure(features: str, data: Path, rounds: int) -> str:
     mentions = [[m for m in s.mentions if m.label == LABEL] for s in sentences]
     rows = FeatureExtractor(FeatureSet.named(features), sites="gaps").fit(sentences)
     component = EdgeComponent(LABEL)
-    gold = gold_cells(component, mentions, Shapes([len(s) for s in sentences]))
+    gold = supervise(component, sentences, mentions, Shapes([len(s) for s in sentences]))
     made, seconds = [], []
     for bundles in (False, True):
         start = time.process_time()
         made.append(CompressedRows(rows, bundles=bundles))
         seconds.append(time.process_time() - start)
-    objectives = [Likelihood(one, component.structure, *gold, threads=1) for one in made]
+    objectives = [Likelihood(one, component.structure, gold, threads=1) for one in made]
     theta = np.random.default_rng(1).normal(scale=0.01, size=objectives[0].size)
     best = [float("inf")] * 2
     for _ in range(rounds):

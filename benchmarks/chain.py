@@ -258,18 +258,21 @@ def spanloom_tagging(data: str, quick: bool, threads: int) -> dict[str, Any]:
     """The same with a recogniser (a short training is enough: the work of tagging does not depend on the weights)."""
     from spanloom import Recognizer
     from spanloom._native import Decoder
+    from spanloom.learning import LBFGS
+    from spanloom.models import Chain
 
     _, _, train = load(data, "train", quick)
     words, _, dev = load(data, "dev", quick)
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.loom"
-        Recognizer("chain", features=templates(), max_iter=20, l2=L2, constrained=False).fit(train).save(model)
+        trainer = LBFGS(max_iter=20, l2=L2)
+        Recognizer(Chain(constrained=False), features=templates(), trainer=trainer).fit(train).save(model)
         ner = Recognizer.load(model, threads=threads)
     del train
     tokens = sum(map(len, words))
     from_tokens = best_of(lambda: ner.predict(dev), threads)
     rows = ner.extractor_.transform(dev, threads)
-    component, weights = ner.model_.components[0], ner.weights_[0]
+    component, weights = ner.trained_.components[0], ner.trained_.weights[0]
     decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
     from_features = best_of(lambda: decoder.best(rows, threads), threads)
     return {"from_tokens": tokens / from_tokens, "from_features": tokens / from_features}

@@ -26,6 +26,7 @@ from spanloom.corpus.tags import to_tags
 from spanloom.evaluation import micro
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.formats import read
+from spanloom.learning import LBFGS
 from spanloom.schemes import Segments, flatten
 
 HERE = Path(__file__).resolve().parent
@@ -93,7 +94,8 @@ def run_crfsuite(train: list[Sentence], test: list[Sentence]) -> dict[str, Any]:
 
 def run_edge(train: list[Sentence], test: list[Sentence]) -> dict[str, Any]:
     """Train and run EDGE."""
-    ner = Recognizer("edge", features=SET, l2=L2, tol=TOLERANCE, max_iter=1000, overlap="longest", threads=1)
+    trainer = LBFGS(max_iter=1000, l2=L2, tol=TOLERANCE)
+    ner = Recognizer("edge", features=SET, trainer=trainer, keep="longest", threads=1)
     start = time.process_time()
     ner.fit(train)
     seconds = time.process_time() - start

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 from spanloom import Recognizer, Sentence
 from spanloom._native import SubsetEpoch, SubsetLearner
 from spanloom.formats import read
-from spanloom.learning import online
+from spanloom.learning import Mira, online
 
 HERE = Path(__file__).resolve().parent
 PHASES = ("scoring", "searching", "solving", "updating")
@@ -66,19 +66,19 @@ def measure(data: Path, share: float) -> dict[str, Any]:
     train = train[: round(share * len(train))]
     corpus = peak()
     online.SubsetLearner = Watched  # type: ignore[assignment, misc]
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=2, threads=1).fit(train)
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Mira(max_iter=2), threads=1).fit(train)
     seconds, learned, second = Watched.epochs[1]
     ner.predict(test[:50])
     before, start = peak(), time.process_time()
     ner.predict(test)
     tagging = time.process_time() - start
     total = sum(getattr(second, phase) for phase in PHASES)
-    weights = ner.model_.weights
+    weights = ner.trained_.weights
     return {
         "share": share,
         "sentences": len(train),
         "tokens": sum(map(len, train)),
-        "gap": ner.model_.gap,
+        "gap": ner.trained_.gap,
         "first": Watched.epochs[0][0],
         "seconds": seconds,
         **{phase: getattr(second, phase) / total for phase in PHASES},

@@ -17,8 +17,8 @@ from scipy.optimize import minimize
 
 from spanloom._native import Lbfgs, Likelihood
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.models import Chain
-from spanloom.training import gold_cells
+from spanloom.models import Chain, Shapes
+from spanloom.models.supervised import supervise
 
 
 def main() -> None:
@@ -28,12 +28,10 @@ def main() -> None:
     args = parser.parse_args()
     sentences = load(args.data, "train", False)[2][:: args.part]
     rows = FeatureExtractor(FeatureSet(templates())).fit(sentences)
-    model = Chain(constrained=False)
-    lengths = [len(s) for s in sentences]
+    shapes = Shapes([len(s) for s in sentences])
     mentions = [s.mentions for s in sentences]
-    model.learn(list(zip(mentions, lengths, strict=True)))
-    component = model.components[0]
-    objective = Likelihood(rows, component.structure, *gold_cells(component, mentions, lengths), threads=1)
+    (component,) = Chain(constrained=False).components(mentions, shapes.lengths)
+    objective = Likelihood(rows, component.structure, supervise(component, sentences, mentions, shapes), threads=1)
     print(f"{len(sentences)} sentences, {objective.size:,} parameters")
     ours, theirs = run_ours(objective), run_scipy(objective)
     target = min(ours[-1][1], theirs[-1][1]) * (1 + 1e-4)

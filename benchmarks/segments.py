@@ -18,6 +18,8 @@ import numpy as np
 from tables import rounds_and_write, write
 
 from spanloom import Recognizer, Sentence, read
+from spanloom.learning import LBFGS
+from spanloom.models import named
 from spanloom.schemes import flatten
 
 CORPORA = {
@@ -38,9 +40,9 @@ def load(reference: str) -> list[Sentence]:
 
 def iteration(model: str, features: str, longest: int | None, train: list[Sentence]) -> float:
     """Return the least seconds of an iteration, objective and optimiser together."""
-    ner = Recognizer(
-        model, features=features, longest=longest, l2=0.5, max_iter=ITERATIONS, overlap="outermost", threads=1
-    )
+    chosen = named(model) if longest is None else named(model).with_params(longest=longest)
+    trainer = LBFGS(max_iter=ITERATIONS, l2=0.5)
+    ner = Recognizer(chosen, features=features, trainer=trainer, keep="outermost", threads=1)
     times: list[float] = []
     ner.fit(train, listener=lambda _: times.append(time.process_time()))
     return float(np.diff(times)[1:].min())

@@ -32,6 +32,7 @@ from typing import Any
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.evaluation import micro
 from spanloom.formats import read
+from spanloom.learning import LBFGS
 
 HERE = Path(__file__).resolve().parent
 REFS = {"genia": "genia:{data}/genia?classes=5&split={split}", "gum": "gum:{data}/gum?split={split}"}
@@ -79,9 +80,8 @@ def run_spanloom(name: str, parts: Parts, tried: Sequence[float], quick: bool, *
     best: tuple[float, float, Recognizer] | None = None
     start = time.process_time()
     for l2 in tried:
-        ner = Recognizer(
-            "edge", l2=l2, max_iter=5 if quick else 100, tol=1e-3, overlap="longest", threads=1, **settings
-        )
+        trainer = LBFGS(max_iter=5 if quick else 100, l2=l2, tol=1e-3)
+        ner = Recognizer("edge", trainer=trainer, keep="longest", threads=1, **settings)
         ner.fit(parts["train"])
         curve = ner.tune_mention_penalty(parts["dev"])
         reached = curve.at(curve.best).f1

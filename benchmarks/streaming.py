@@ -83,7 +83,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = folder / "m.loom"
-        Recognizer(model="chain", overlap="longest", threads=1).fit(read("sample:train")).save(model)
+        Recognizer("chain", keep="longest", threads=1).fit(read("sample:train")).save(model)
         for megabytes in args.megabytes:
             source = folder / "corpus.jsonl"
             make_file(source, megabytes * MEGABYTE)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from spanloom.reductions import REDUCTIONS
-
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom.corpus.statistics import statistics
 from spanloom.formats import Reference, Report, read
-from spanloom.models import MODELS
+from spanloom.models.base import CLASSES
 from spanloom.models.ceilings import Ceilings
+from spanloom.models.tagger import Tagger
 
 GENIA = "genia:genia?classes=5"
-CEILINGS = [f"ceiling_{model}" for model in MODELS | REDUCTIONS]
+CEILINGS = [f"ceiling_{model}" for model in CLASSES if model != Tagger.name]
 
 
 def _run(name: str, ref: str, **paper: float) -> Run:

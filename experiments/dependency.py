@@ -17,15 +17,17 @@ import numpy as np
 
 from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
+from experiments.settings import recognizer
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.annotators import Parser, UDPipe, attachment, cross_fit_trees, train_udpipe, with_trees
 from spanloom.corpus import valid_spans
 from spanloom.corpus.trees import heads_of
 from spanloom.evaluation.score import micro
 from spanloom.evaluation.significance import bootstrap, interval, unit_counts
+from spanloom.models.holding import hold
 from spanloom.models.segments import SegmentModel
+from spanloom.models.structured import Structured
 from spanloom.schemes import flatten
-from spanloom.training import hold
 
 LONGEST = 8
 """L in the paper."""
@@ -166,15 +168,8 @@ def _execute(settings: dict[str, Any], context: Context) -> Result:
     attached: dict[str, float] = {}
     if settings["trees"] == "predicted":
         attached, (train, dev, test) = _parsed(settings, context, train, dev, test)
-    ner = Recognizer(
-        settings["model"],
-        features=settings["features"],
-        longest=settings["longest"],
-        l2=settings["l2"],
-        overlap="outermost",
-        max_iter=5 if context.quick else None,
-        threads=1,
-    )
+    own = {name: settings[name] for name in ("model", "features", "longest", "l2")}
+    ner = recognizer(own, overlap="outermost", max_iter=5 if context.quick else None, threads=1)
     times = [time.process_time()]
     ner.fit(train, listener=lambda _: times.append(time.process_time()))
     seconds = np.diff(times)
@@ -191,7 +186,7 @@ def _execute(settings: dict[str, Any], context: Context) -> Result:
         "f1": score.f1,
         "dev_f1": ner.score(dev).f1,
         "fits_train": ner.ceiling_,
-        "fits_test": hold(ner.model_, test, "outermost").ceiling,
+        "fits_test": hold(ner.trained_.holder, test, "outermost").ceiling,
         **_candidates(ner, train),
         **attached,
         "iterations": len(ner.history_),
@@ -218,13 +213,13 @@ def _candidates(ner: Recognizer, train: Sequence[Sentence]) -> dict[str, float]:
 
     ``edges`` are those of the paper's lattice, one for every candidate with its column and the column before it.
     """
-    model = ner.model_
-    if not isinstance(model, SegmentModel):
+    trained = ner.trained_
+    if not isinstance(trained, Structured) or not isinstance(trained.model, SegmentModel):
         return {}
     tokens = sum(map(len, train))
-    lattices = model.lattices(train, ner.extractor_.layout)
+    lattices = trained.model.lattices(train, trained.extractor.layout)
     segments = lattices.segments
-    (component,) = model.components
+    (component,) = trained.components
     columns = len(component.columns)
     out = {"candidates": segments / tokens, "rows": lattices.rows / tokens}
     if component.columns[0] == "O":
@@ -241,7 +236,7 @@ def _parsed(
     """
     folder = context.work / f"parsers.{settings['corpus'][:4].rstrip('4')}"
     folder.mkdir(parents=True, exist_ok=True)
-    options: dict[str, int] = settings["parser"] | ({"iterations": 1} if context.quick else {})
+    options: dict[str, Any] = settings["parser"] | ({"iterations": 1} if context.quick else {})
 
     def learn(sentences: Sequence[Sentence]) -> Parser:
         digest = hashlib.sha256(repr(([s.tokens for s in sentences], options)).encode()).hexdigest()[:16]

@@ -12,6 +12,8 @@ from experiments.separators import clusters
 from spanloom import Recognizer, Sentence, read
 from spanloom.corpus.tokenizer import tokenize
 from spanloom.features import FeatureSet, read_resource
+from spanloom.learning import LBFGS, Perceptron
+from spanloom.models import Chain, Tagger
 
 CLUSTERS = 1000
 POS_FEATURES = (
@@ -51,7 +53,8 @@ def tagger(context: Context) -> Path:
         if context.quick:
             sentences = sentences[:500]
         features = FeatureSet(POS_FEATURES, name="pos", min_count=2)
-        Recognizer(target="pos", features=features, algorithm="perceptron", max_iter=8).fit(sentences).save(path)
+        made = Recognizer(Tagger("pos"), features=features, trainer=Perceptron(max_iter=8))
+        made.fit(sentences).save(path)
     return path
 
 
@@ -73,13 +76,10 @@ def execute(run: Run, context: Context) -> Result:
         options["annotators"] = [*annotators, "induced"]
     features = FeatureSet(templates, name="genes", resources=resources)
     ner = Recognizer(
-        "chain",
-        scheme=s["scheme"],
+        Chain(s["scheme"]),
         features=features,
-        l2=s["l2"],
-        tol=1e-4,
-        max_iter=s["max_iter"],
-        overlap="longest",
+        trainer=LBFGS(s["max_iter"], l2=s["l2"], tol=1e-4),
+        keep="longest",
         **options,
     ).fit(train)
     ner.save(context.work / f"{run.name.replace(' ', '-')}.loom")

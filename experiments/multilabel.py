@@ -1,4 +1,4 @@
-"""Broken and overlapping mentions: tables 1 and 2 and figure 5 of McDonald, Crammer & Pereira (2005).
+"""Discontinuous and overlapping mentions: tables 1 and 2 and figure 5 of McDonald, Crammer & Pereira (2005).
 
 python -m experiments multilabel --data FOLDER [--quick]
 """
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from experiments.runner import Context, Experiment, Result, Run
-from spanloom import Document, Mention, Recognizer, Sentence, read
+from experiments.settings import recognizer
+from spanloom import Document, Mention, Sentence, read
 from spanloom.corpus.kinds import Flags, Kinds, kinds
 from spanloom.evaluation import Score, micro
 from spanloom.evaluation.calibration import Curve
-from spanloom.models import Multilabel
+from spanloom.models.subsets import Subsets
 
 Split = tuple[list[Sentence], list[Sentence], list[Sentence]]
 MULTILABEL: dict[str, Any] = {"model": "multilabel", "features": "mcdonald", "max_iter": 8, "patience": 2}
@@ -96,7 +97,7 @@ def splits(data: str, context: Context) -> Iterator[Split]:
 
 @lru_cache(maxsize=1)
 def genia(data: Path, protein: bool) -> list[Document]:
-    """Documents with at least one mention that is broken or crosses another; coordinations are their members."""
+    """Documents with at least one mention that is discontinuous or crosses another; coordinations are their members."""
     docs = list(read(f"genia:{data / 'genia'}?classes=5&coordination=expand"))
     if protein:
         docs = [_only(doc, "protein") for doc in docs]
@@ -125,7 +126,7 @@ def score(settings: dict[str, Any], parts: Iterable[Split]) -> Result:
     scored: list[list[tuple[float, Mention]]] = []
     tokens, seconds, ceilings, first = 0, 0.0, [], 0
     for train, dev, test in parts:
-        ner = Recognizer(**settings, threads=1).fit(train, dev=dev)
+        ner = recognizer(settings, threads=1).fit(train, dev=dev)
         ceilings.append(ner.ceiling_)
         start = time.process_time()
         tagged = ner.predict(test)
@@ -134,8 +135,8 @@ def score(settings: dict[str, Any], parts: Iterable[Split]) -> Result:
         gold.extend(s.mentions for s in test)
         found.extend(s.mentions for s in tagged)
         first = first or len(gold)
-        if isinstance(ner.model_, Multilabel):
-            scored.extend(ner.model_.candidates(test, threads=1))
+        if isinstance(ner.trained_, Subsets):
+            scored.extend(ner.trained_.candidates(test, threads=1))
     every = micro(gold, found)
     result: Result = {
         "precision": every.precision,
@@ -192,23 +193,23 @@ def _only(doc: Document, label: str) -> Document:
 COLUMNS = ("precision", "recall", "f1", "both_precision", "both_recall", "both_f1", "crossing_f1", "any_f1", "held")
 
 EXPERIMENT = Experiment(
-    title="Broken and overlapping mentions (McDonald, Crammer & Pereira 2005)",
+    title="Discontinuous and overlapping mentions (McDonald, Crammer & Pereira 2005)",
     runs=RUNS,
     execute=execute,
     columns=(*COLUMNS, "words_per_second"),
     percent=COLUMNS,
     about=(
         "GENIA with its coordinations expanded into members, five types or proteins only, restricted as the paper did "
-        "to documents with at least one mention that is broken or crosses another; cross-validation by document. "
-        "*both* is the paper's table 2B: mentions that overlap another and are broken (5.9 % here, 6 % in the paper's "
-        "data); *crossing* counts the broken ones and those that cross another, *any* the broken ones and those that "
-        "overlap another at all, nested ones too; found mentions are sorted by what they overlap among those found, so "
-        "that a CRF has none. *held* is the share of the training "
-        "mentions that the model can hold. The paper's figures are for chemical names, whose corpus is licensed; UNER "
-        "and BC2GM stand in for its flat data. *restricted*: no mention within another of its label on GENIA, which "
-        "its gold does not keep (4.7 % of the mentions are such); all restrictions on flat data, which does. "
-        "*company*: broken mentions are looked at again together with the other candidates of their sentence. Words a "
-        "second are of one core, with features."
+        "to documents with at least one mention that is discontinuous or crosses another; cross-validation by "
+        "document. *both* is the paper's table 2B: mentions that overlap another and are discontinuous (5.9 % here, 6 "
+        "% in the paper's data); *crossing* counts the discontinuous ones and those that cross another, *any* the "
+        "discontinuous ones and those that overlap another at all, nested ones too; found mentions are sorted by what "
+        "they overlap among those found, so that a CRF has none. *held* is the share of the training mentions that "
+        "the model can hold. The paper's figures are for chemical names, whose corpus is licensed; UNER and BC2GM "
+        "stand in for its flat data. *restricted*: no mention within another of its label on GENIA, which its gold "
+        "does not keep (4.7 % of the mentions are such); all restrictions on flat data, which does. *company*: "
+        "discontinuous mentions are scored again together with the other candidates of their sentence (rescoring). "
+        "Words a second are of one core, with features."
     ),
     finish=finish,
     quick_about="A quick run: three folds instead of ten, and a quarter of the training sentences of UNER and BC2GM.",

@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spanloom.reductions import Joined
-from spanloom.taken import KINDS
-
 from experiments.counts import pack, unpack
 from experiments.runner import Context, Experiment, Result, Run
+from experiments.settings import recognizer, today
 from spanloom import Document, read
 from spanloom.base.files import whole_file
 from spanloom.corpus.patterns import nesting_patterns
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.significance import bootstrap, unit_counts
-from spanloom.training import hold
+from spanloom.models import Joined
+from spanloom.models.holding import Holder, hold
 from spanloom.tuning import folds
 from spanloom.tuning.folds import others
 from spanloom.tuning.jobs import Job, mentions_of, run_jobs
@@ -95,7 +94,7 @@ def execute(run: Run, context: Context) -> Result:
     settings = dict(run.settings)
     docs = list(read(f"genia:{context.data}/{settings.pop('corpus')}"))
     parts = folds(docs, FOLDS, seed=1)[: 1 if context.quick else FOLDS]
-    jobs = [Job(settings, [{}], others(len(docs), part), tuple(part), keep=True) for part in parts]
+    jobs = [Job(today(settings), [{}], others(len(docs), part), tuple(part), keep=True) for part in parts]
     state = context.work / f"{re.sub('[^a-z0-9]+', '-', run.name.lower())}.folds.jsonl"
     results = run_jobs(docs, jobs, state=state)
     gold = [docs[i] for job in jobs for i in job.test]
@@ -126,15 +125,13 @@ def execute(run: Run, context: Context) -> Result:
 
 def _reachable(settings: dict[str, Any], train: Sequence[Document], test: Sequence[Document]) -> int:
     """How many of the test mentions a model that is trained on the others could find."""
-    options = {name: settings[name] for name in ("groups", "direction", "longest") if name in settings}
-    model: Any = KINDS[settings["model"]](**options)
-    lengths = [len(s) for doc in train for s in doc.sentences]
-    learned = hold(model, [s for doc in train for s in doc.sentences], "outermost").mentions
-    if isinstance(model, Joined):
-        model.rare = settings.get("rare", 1)
-        learned, _ = model.narrow(learned, lengths)
-    model.learn(list(zip(learned, lengths, strict=True)))
-    held = hold(model, [s for doc in test for s in doc.sentences], "outermost")
+    sentences = [s for doc in train for s in doc.sentences]
+    lengths = [len(s) for s in sentences]
+    model = recognizer(settings).model_for(train)
+    learned, _ = model.narrow(hold(model, sentences, "outermost").mentions, lengths)
+    resolved = model.resolve(learned, lengths)
+    holder: Holder = resolved.reached(learned, lengths) if isinstance(resolved, Joined) else resolved
+    held = hold(holder, [s for doc in test for s in doc.sentences], "outermost")
     return sum(map(len, held.mentions)) - len(held.misread)
 
 

@@ -15,13 +15,17 @@ import numpy.typing as npt
 from experiments import bc2gm
 from experiments.bc2gm import SCORES, blind, in_characters, scores
 from experiments.runner import Context, Experiment, Result, Run
+from experiments.settings import recognizer
 from spanloom import Document, Recognizer, Sentence, read
-from spanloom._native import Likelihood
+from spanloom._native import Likelihood, Supervision
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import Settings, along_l2, compress
-from spanloom.models import Chain, Shapes
+from spanloom.learning import LBFGS, Problem
+from spanloom.models import Chain
+from spanloom.models.component import Component, Shapes
+from spanloom.models.holding import hold
+from spanloom.models.structured import Dev
+from spanloom.models.supervised import supervise
 from spanloom.schemes import Representations
-from spanloom.training import Dev, gold_cells, hold
 
 SINGLE = ("IO", "IOB2", "IOE2", "BI", "IE", "IOBES", "BIES")
 SEVERAL = ("IOB2+", "IOBES+", "BIES,IO", "BIES+")
@@ -41,17 +45,20 @@ def load(corpus: str, part: str, data: Path) -> list[Document]:
     return bc2gm.load(part, data) if corpus == "bc2gm" else list(read(f"uner:{data}/uner-ewt?split={part}"))
 
 
+def encoded(model: Chain, sentences: Sequence[Sentence]) -> tuple[Component, Supervision]:
+    """The component of a chain for training sentences, and what it learns from."""
+    held = hold(model, sentences, "longest").mentions
+    shapes = Shapes([len(s) for s in sentences])
+    (component,) = model.components(held, shapes.lengths)
+    return component, supervise(component, sentences, held, shapes)
+
+
 def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) -> tuple[int, float]:
     """The paper's #feat and AFI: distinct pairs of a feature and a label, and how often each fires on average."""
-    model = Chain(scheme)
-    held = hold(model, sentences, "longest").mentions
-    lengths = [len(s) for s in sentences]
-    model.learn(list(zip(held, lengths, strict=True)))
-    component = model.components[0]
     rows = ner.extractor_.transform(sentences)
-    ptr, cells = gold_cells(component, held, Shapes(lengths))
+    component, gold = encoded(Chain(scheme), sentences)
     sites, pairs = component.tying()
-    objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False, observed=True)
+    objective = Likelihood(rows, component.structure, gold, sites, pairs, merge=False, observed=True)
     state = objective.size - (component.structure.global_cells if pairs is None else pairs[2])
     representations = 1 + len(Representations.parse(scheme).others)
     return state, rows.entries * representations / state
@@ -62,18 +69,12 @@ def try_l2(settings: dict[str, Any], train: Sequence[Sentence]) -> dict[float, f
     cut = len(train) * 9 // 10
     learn, watch = train[:cut], train[cut:]
     model = Chain(settings["scheme"])
-    held = hold(model, learn, "longest").mentions
-    shapes = Shapes([len(s) for s in learn])
-    model.learn(list(zip(held, shapes.lengths, strict=True)))
-    component = model.components[0]
-    sites, pairs = component.tying()
+    component, gold = encoded(model, learn)
     extractor = FeatureExtractor(FeatureSet.named(settings["features"]))
-    how = Settings(max_iterations=settings["max_iter"], tolerance=SEARCH_TOL, threads=1)
-    rows = compress(extractor.fit(learn, 1), how)
-    dev = Dev(extractor.transform(watch, 1), [s.mentions for s in watch], Shapes([len(s) for s in watch]))
-    gold = gold_cells(component, held, shapes)
-    path = along_l2(rows, component.structure, gold, how, L2, site_tying=sites, global_tying=pairs)
-    return {value: dev.f1(component, weights, 1) for value, weights in path}
+    problem = Problem(extractor.fit(learn, 1), component.structure, gold, *component.tying())
+    path = LBFGS(settings["max_iter"], tol=SEARCH_TOL).along_l2(problem, L2, threads=1)
+    f1 = Dev.of(model, extractor, watch, 1).f1_of(component)
+    return {value: f1(weights) for value, weights in path}
 
 
 def execute(run: Run, context: Context) -> Result:
@@ -90,7 +91,7 @@ def execute(run: Run, context: Context) -> Result:
         tried = try_l2(s, train)
         l2 = max(L2, key=lambda value: tried[value])
     start = time.process_time()
-    ner = Recognizer("chain", l2=l2, **options).fit(train)
+    ner = recognizer(options, model="chain", l2=l2).fit(train)
     trained = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     seconds = []

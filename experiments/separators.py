@@ -11,7 +11,7 @@ from typing import Any
 
 from experiments import bc2gm
 from experiments.runner import Context, Experiment, Result, Run
-from spanloom import Recognizer
+from experiments.settings import recognizer
 from spanloom.corpus import Document, Sentence
 from spanloom.evaluation import Report, evaluate
 from spanloom.features.brown import train_clusters
@@ -85,7 +85,7 @@ def execute(run: Run, context: Context) -> Result:
         settings["clusters"] = clusters(settings["clusters"], context)
     if context.quick:
         settings["max_iter"] = 5
-    ner = Recognizer(overlap="longest", **settings)
+    ner = recognizer(settings, overlap="longest")
     start = time.perf_counter()
     ner.fit(train)
     seconds = time.perf_counter() - start

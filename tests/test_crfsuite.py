@@ -9,6 +9,8 @@ from spanloom import Mention, Recognizer, Sentence, read
 from spanloom._native import Decoder
 from spanloom.corpus.tags import to_tags
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import LBFGS
+from spanloom.models import Chain
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
 
@@ -37,8 +39,10 @@ def compare(train: list[Sentence], dev: list[Sentence], l2: float, path: str) ->
     trainer.train(path)
     theirs = trainer.logparser.last_iteration["loss"]
 
-    ner = Recognizer("chain", features=TEMPLATES, l2=l2, constrained=False, tol=1e-6, max_iter=1000).fit(train)
-    component, weights = ner.model_.components[0], ner.weights_[0]
+    ner = Recognizer(Chain(constrained=False), features=TEMPLATES, trainer=LBFGS(l2=l2, tol=1e-6, max_iter=1000)).fit(
+        train
+    )
+    component, weights = ner.trained_.components[0], ner.trained_.weights[0]
     decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
     ((_, cells),) = decoder.best(ner.extractor_.transform(dev))
     ours = [component.columns[c] for c in cells % len(component.columns)]

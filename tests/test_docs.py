@@ -31,7 +31,7 @@ def blocks() -> list[Any]:
 def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the names that the text around it speaks of, in a folder with the files that it names."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(base, "KINDS", dict(base.KINDS))  # a class of annotators that a block defines is forgotten
+    monkeypatch.setattr(base, "CLASSES", dict(base.CLASSES))  # a class of annotators that a block defines is forgotten
     train, dev = list(read("sample:train"))[:60], list(read("sample:dev"))[:20]
     write(train, "train.jsonl")
     write(dev, "dev.jsonl")

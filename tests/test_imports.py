@@ -9,7 +9,7 @@ import pytest
 
 import spanloom
 
-HEAVY = ["scipy", "typer", "rich", "sklearn", "matplotlib", "hypothesis", "pycrfsuite", "asyncio"]
+HEAVY = ["scipy", "typer", "rich", "sklearn", "matplotlib", "hypothesis", "pycrfsuite", "asyncio", "spanloom._native"]
 
 
 def test_import_brings_nothing_heavy() -> None:

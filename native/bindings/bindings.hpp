@@ -9,6 +9,8 @@ void bind_graph(nanobind::module_& m);
 void bind_structure(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
 void bind_readings(nanobind::module_& m);
+void bind_objective(nanobind::module_& m);
+void bind_supervision(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
 void bind_markov(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
@@ -16,5 +18,6 @@ void bind_clusters(nanobind::module_& m);
 void bind_corpus(nanobind::module_& m);
 void bind_multilabel(nanobind::module_& m);
 void bind_token_trie(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
 
 }  // namespace spanloom::bindings

@@ -32,23 +32,29 @@ Tying make_tying(const nb::object& given) {
   return tying;
 }
 
+Supervision one_structure(const Input<std::int64_t>& ptr, const Input<std::int32_t>& cells) {
+  return {{copy(ptr), copy(cells)}, {}, {}, {}};
+}
+
+std::shared_ptr<const CompressedRows> compressed(const SparseRows& rows, bool merge, bool observed) {
+  const nb::gil_scoped_release release;
+  return std::make_shared<const CompressedRows>(compress(rows, merge, !observed));
+}
+
+void make_likelihood(Likelihood* self, std::shared_ptr<const CompressedRows> rows,
+                     std::shared_ptr<const Structure> structure, Supervision supervision, const nb::object& site_tying,
+                     const nb::object& global_tying, bool observed, int threads) {
+  Tying site = make_tying(site_tying);
+  Tying global = make_tying(global_tying);
+  const nb::gil_scoped_release release;
+  new (self) Likelihood(std::move(rows), std::move(structure), std::move(supervision), std::move(site),
+                        std::move(global), observed, threads);
+}
+
 }  // namespace
 
 void bind_learning(nb::module_& m) {
-  nb::class_<Objective>(m, "Objective", "A smooth function to be minimised.")
-      .def_prop_ro("size", &Objective::size)
-      .def(
-          "evaluate",
-          [](Objective& self, const Input<double>& x) {
-            std::vector<double> gradient(self.size());
-            double value = 0;
-            {
-              const nb::gil_scoped_release release;
-              value = self.evaluate(span(x), gradient);
-            }
-            return nb::make_tuple(value, give(std::move(gradient)));
-          },
-          "x"_a, "Return (value, gradient).");
+  bind_objective(m);
 
   nb::class_<CompressedRows>(
       m, "CompressedRows",
@@ -67,18 +73,36 @@ void bind_learning(nb::module_& m) {
           "entries", [](const CompressedRows& self) { return self.rows.entries() + self.members.size(); },
           "What is added up to score all rows: classes and bundles of rows, members of bundles.");
 
-  nb::class_<Likelihood, Objective>(m, "Likelihood", "Negative log-likelihood of annotated structures.")
+  bind_supervision(m);
+
+  nb::class_<Likelihood, Objective>(m, "Likelihood", "Negative log-likelihood of what is known of sentences.")
+      .def(
+          "__init__",
+          [](Likelihood* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
+             const Supervision& supervision, const nb::object& site_tying, const nb::object& global_tying,
+             bool observed, int threads) {
+            make_likelihood(self, std::move(rows), std::move(structure), supervision, site_tying, global_tying,
+                            observed, threads);
+          },
+          "rows"_a, "structure"_a, "supervision"_a, "site_tying"_a = nb::none(), "global_tying"_a = nb::none(),
+          "observed"_a = false, "threads"_a = 0)
+      .def(
+          "__init__",
+          [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
+             const Supervision& supervision, const nb::object& site_tying, const nb::object& global_tying, bool merge,
+             bool observed, int threads) {
+            make_likelihood(self, compressed(rows, merge, observed), std::move(structure), supervision, site_tying,
+                            global_tying, observed, threads);
+          },
+          "rows"_a, "structure"_a, "supervision"_a, "site_tying"_a = nb::none(), "global_tying"_a = nb::none(),
+          "merge"_a = true, "observed"_a = false, "threads"_a = 0)
       .def(
           "__init__",
           [](Likelihood* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
              const nb::object& global_tying, bool observed, int threads) {
-            Structures gold{copy(gold_ptr), copy(gold_cells)};
-            Tying site = make_tying(site_tying);
-            Tying global = make_tying(global_tying);
-            const nb::gil_scoped_release release;
-            new (self) Likelihood(std::move(rows), std::move(structure), std::move(gold), std::move(site),
-                                  std::move(global), observed, threads);
+            make_likelihood(self, std::move(rows), std::move(structure), one_structure(gold_ptr, gold_cells),
+                            site_tying, global_tying, observed, threads);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
           "global_tying"_a = nb::none(), "observed"_a = false, "threads"_a = 0)
@@ -87,13 +111,8 @@ void bind_learning(nb::module_& m) {
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
              const nb::object& global_tying, bool merge, bool observed, int threads) {
-            Structures gold{copy(gold_ptr), copy(gold_cells)};
-            Tying site = make_tying(site_tying);
-            Tying global = make_tying(global_tying);
-            const nb::gil_scoped_release release;
-            auto compressed = std::make_shared<const CompressedRows>(compress(rows, merge, !observed));
-            new (self) Likelihood(std::move(compressed), std::move(structure), std::move(gold), std::move(site),
-                                  std::move(global), observed, threads);
+            make_likelihood(self, compressed(rows, merge, observed), std::move(structure),
+                            one_structure(gold_ptr, gold_cells), site_tying, global_tying, observed, threads);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
           "global_tying"_a = nb::none(), "merge"_a = true, "observed"_a = false, "threads"_a = 0)
@@ -138,10 +157,17 @@ void bind_learning(nb::module_& m) {
       .def(
           "__init__",
           [](Adagrad* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
+             const Supervision& supervision, double l2, double rate, double damping, std::uint64_t seed) {
+            new (self) Adagrad(rows, std::move(structure), supervision, l2, rate, damping, seed);
+          },
+          "rows"_a, "structure"_a, "supervision"_a, "l2"_a, "rate"_a, "damping"_a, "seed"_a)
+      .def(
+          "__init__",
+          [](Adagrad* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, double l2, double rate,
              double damping, std::uint64_t seed) {
-            new (self) Adagrad(rows, std::move(structure), Structures{copy(gold_ptr), copy(gold_cells)}, l2, rate,
-                               damping, seed);
+            new (self)
+                Adagrad(rows, std::move(structure), one_structure(gold_ptr, gold_cells), l2, rate, damping, seed);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "l2"_a, "rate"_a, "damping"_a, "seed"_a)
       .def("epoch", &Adagrad::epoch, nb::call_guard<nb::gil_scoped_release>(),
@@ -157,8 +183,14 @@ void bind_learning(nb::module_& m) {
       .def(
           "__init__",
           [](Perceptron* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
+             const Supervision& supervision,
+             std::uint64_t seed) { new (self) Perceptron(rows, std::move(structure), supervision, seed); },
+          "rows"_a, "structure"_a, "supervision"_a, "seed"_a)
+      .def(
+          "__init__",
+          [](Perceptron* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, std::uint64_t seed) {
-            new (self) Perceptron(rows, std::move(structure), Structures{copy(gold_ptr), copy(gold_cells)}, seed);
+            new (self) Perceptron(rows, std::move(structure), one_structure(gold_ptr, gold_cells), seed);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "seed"_a)
       .def("epoch", &Perceptron::epoch, nb::call_guard<nb::gil_scoped_release>(),

@@ -14,4 +14,5 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_corpus(m);
   spanloom::bindings::bind_multilabel(m);
   spanloom::bindings::bind_token_trie(m);
+  spanloom::bindings::bind_text(m);
 }

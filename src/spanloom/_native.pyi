@@ -309,7 +309,11 @@ def segment_scores(structure: SpanStructure, scores: Annotated[NDArray[numpy.flo
     """The scores [segments * columns] of the segments of one sentence."""
 
 class Objective:
-    """A smooth function to be minimised."""
+    """
+    A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method `evaluate(x)` that returns (value, gradient).
+    """
+
+    def __init__(self, size: int) -> None: ...
 
     @property
     def size(self) -> int: ...
@@ -338,8 +342,47 @@ class CompressedRows:
         What is added up to score all rows: classes and bundles of rows, members of bundles.
         """
 
+class Supervision:
+    """
+    What is known of each sentence: one structure, soft targets or a mask; and its weight.
+    """
+
+    def __init__(self, ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, masks: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        Cells of sentence s are cells[ptr[s]:ptr[s + 1]], site cells before global ones. Values are soft targets, one a cell. Masks are (ptr, numbers), see Structure.expectations; a sentence with a mask has no cells.
+        """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def cells(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    def mask(self, sentence: int) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))] | None:
+        """The mask of a sentence, or None."""
+
+class StructuredLoss:
+    """
+    The loss of score tables, and its derivatives by score: what an encoder needs.
+    """
+
+    def __init__(self, structure: Structure, supervision: Supervision, threads: int = 0) -> None: ...
+
+    def evaluate(self, site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Return (loss, its derivatives by score, by global score) for scores [sites * columns] of all sentences; sentence s has the sites site_ptr[s] to site_ptr[s + 1].
+        """
+
 class Likelihood(Objective):
-    """Negative log-likelihood of annotated structures."""
+    """Negative log-likelihood of what is known of sentences."""
+
+    @overload
+    def __init__(self, rows: CompressedRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
+
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
 
     @overload
     def __init__(self, rows: CompressedRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
@@ -398,6 +441,10 @@ class Lbfgs:
 class Adagrad:
     """Stochastic likelihood with a step for every weight."""
 
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, l2: float, rate: float, damping: float, seed: int) -> None: ...
+
+    @overload
     def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], l2: float, rate: float, damping: float, seed: int) -> None: ...
 
     def epoch(self) -> float:
@@ -411,6 +458,10 @@ class Adagrad:
 class Perceptron:
     """Averaged structured perceptron."""
 
+    @overload
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, seed: int) -> None: ...
+
+    @overload
     def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> None: ...
 
     def epoch(self) -> int:
@@ -593,3 +644,98 @@ class TokenTrie:
 
     def match(self, sentences: Sequence, threads: int = 0) -> tuple:
         """Return (ptr, [start, end, kind] one after the other) of all sentences."""
+
+def tokenize(text: str) -> list[tuple[int, int]]:
+    """Return the tokens of a text as half-open ranges of characters."""
+
+def split_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """
+    Return the sentences of a text, given its tokens, as half-open ranges of tokens.
+    """
+
+class TokenizedTexts:
+    """Documents cut into sentences and tokens, without an object for each."""
+
+    def __init__(self, texts: Sequence[str], threads: int = 0) -> None: ...
+
+    @property
+    def documents(self) -> int: ...
+
+    @property
+    def sentences(self) -> int: ...
+
+    @property
+    def tokens(self) -> int: ...
+
+    @property
+    def sentence_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """[documents + 1]: the sentences of each document."""
+
+    @property
+    def token_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """[sentences + 1]: the tokens of each sentence."""
+
+    @property
+    def start(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """[tokens]: the first character of each token, in its document."""
+
+    @property
+    def end(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """[tokens]: one past the last character."""
+
+    def rows(self, features: FeatureRows, threads: int = 0) -> SparseRows:
+        """The features of all sentences; they must read words alone."""
+
+class Reading:
+    """How the cells of a structure are read as mentions."""
+
+    @staticmethod
+    def segments(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], borders: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Reading:
+        """
+        By borders: the label of each column (-1 outside), and which columns [k, l] have a border between them.
+        """
+
+    @staticmethod
+    def separators(label: int) -> Reading:
+        """Separators of one label, read as nested."""
+
+class TaggedTexts:
+    """The mentions of documents, as arrays with one number a mention."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """[documents + 1]: the mentions of each document."""
+
+    @property
+    def label(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]: ...
+
+    @property
+    def start(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The first token, in the document."""
+
+    @property
+    def end(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """One past the last token."""
+
+    @property
+    def start_char(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The first character, in the document."""
+
+    @property
+    def end_char(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """One past the last character."""
+
+    def json_lines(self, labels: Sequence[str], ids: Sequence[str], metas: Sequence[str], whole: bool, threads: int = 0) -> bytes:
+        """One line for each document; an empty id or meta (JSON) is left out."""
+
+class TextTagger:
+    """
+    Features, structures with weights, and readings: from texts to mentions.
+    """
+
+    def __init__(self, features: FeatureRows, decoder: Decoder, readings: Sequence[Reading]) -> None: ...
+
+    def tag(self, texts: TokenizedTexts, threads: int = 0) -> TaggedTexts: ...

@@ -41,12 +41,12 @@ def configure(settings: Mapping[str, Any], ner: Recognizer | None = None) -> Rec
     ner.set_params(**{name: settings[name] for name in whole})
     left = {name: value for name, value in settings.items() if name not in whole}
     while left:
-        # A base brings parameters of its own: what is not known yet may be known after another.
-        known = [name for name in left if _is_known(ner, name)]
+        # A base brings parameters of its own, so that it is set before them, whatever their order.
+        known = {name: ner.full_name(name) for name in left if _is_known(ner, name)}
         if not known:
             ner.full_name(next(iter(left)))  # raises, with the names that there are
-        for name in known[:1] if len(known) < len(left) else known:
-            ner.set_params(**{ner.full_name(name): left.pop(name)})
+        name = min(known, key=lambda one: known[one].count(JOINT))
+        ner.set_params(**{known[name]: left.pop(name)})
     return ner
 
 

@@ -13,8 +13,10 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice, check_count
 from spanloom.base.settings import JOINT, Settings, merge, nested
 from spanloom.corpus import Document, Sentence
-from spanloom.decisions.best import Best, decision
+from spanloom.decisions.best import Decision
+from spanloom.decisions.named import decision
 from spanloom.decisions.repairs import REPAIRS
+from spanloom.decisions.wanted import ByThreshold
 from spanloom.features import FeatureSet, read_resource
 from spanloom.learning import LBFGS, TRAINERS, Auto, Trainer
 from spanloom.models import Model, named
@@ -33,7 +35,7 @@ class Parameters:
     clusters: str | os.PathLike[str] | None
     annotators: Any
     trainer: Trainer | str
-    decide: Best | str
+    decide: Decision | str
     repairs: Sequence[str]
     keep: str
     seed: int
@@ -131,7 +133,8 @@ class Parameters:
             check_choice("trainer", self.trainer, TRAINERS)
         decide = decision(self.decide)
         if decide.needs_dev and not with_dev:
-            raise ParameterError(f"penalty={decide.penalty!r} is chosen on development data; pass dev=…")
+            what = f"penalty={decide.penalty_wanted!r}" if decide.penalty_wanted else f"decide={decide.name!r}"
+            raise ParameterError(f"{what} is chosen on development data; pass dev=…")
         for name in self.repairs:
             check_choice("repairs", name, REPAIRS)
         check_choice("keep", self.keep, ("raise", *CHOICES))
@@ -141,7 +144,13 @@ class Parameters:
 
     def check_model(self, model: Model) -> Trainer:
         """Return the trainer of a model; ``ParameterError`` if the other settings do not go with it."""
-        penalty = decision(self.decide).penalty
+        decide = decision(self.decide)
+        if model.makes is not None and isinstance(decide, ByThreshold):
+            raise ParameterError(
+                f"decide={self.decide!r} chooses mentions, and the model {model.name!r} gives every token a value; "
+                'use decide="best"'
+            )
+        penalty = decide.penalty_wanted
         if not model.penalised and (isinstance(penalty, Mapping | str) or penalty):
             raise ParameterError(f"the model {model.name!r} takes no mention penalty; leave out penalty={penalty!r}")
         return model.trainer(self.trainer)

@@ -5,28 +5,24 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy.typing as npt
 
-from spanloom.annotators import Annotator, Pipeline
-from spanloom.base.errors import ModelFileError, NotFittedError, ParameterError
+from spanloom.annotators import Annotator
+from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import load_arrays, save_arrays
-from spanloom.base.parameters import check_count
-from spanloom.corpus import Document, Mention, Sentence, make_document
-from spanloom.corpus.tokenizer import Splitter, Tokenizer, split_sentences, tokenize
-from spanloom.decisions import penalty
-from spanloom.decisions.best import Best
-from spanloom.decisions.repairs import repair
+from spanloom.corpus import Document, Sentence
+from spanloom.corpus.document import as_documents
+from spanloom.corpus.tokenizer import Splitter, Tokenizer
+from spanloom.decisions.best import Decision
 from spanloom.evaluation import Report, evaluate
-from spanloom.evaluation.calibration import Curve
-from spanloom.explain import Explanation, explain, numbered
-from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.inference import Distribution
-from spanloom.learning import Iteration, Listener, Trainer
-from spanloom.models import Model, Trained
-from spanloom.parameters import Parameters
+from spanloom.features import FeatureSet
+from spanloom.fitted import FittedRecognizer
+from spanloom.learning import Listener, Trainer
+from spanloom.models import Model
 from spanloom.stored import from_stored, to_stored
 from spanloom.training import train
 
@@ -35,7 +31,7 @@ BATCH = 1024
 """Documents or sentences that are tagged at once when a stream is tagged."""
 
 
-class Recognizer(Parameters):
+class Recognizer(FittedRecognizer):
     """Learns to find mentions, and finds them.
 
     Parameters
@@ -53,7 +49,9 @@ class Recognizer(Parameters):
     trainer
         A trainer of ``spanloom.learning`` or its name; ``"auto"`` for the model's own.
     decide
-        How an answer is made of what the model believes: ``"best"``, or ``Best(penalty=…)``.
+        How an answer is made of what the model believes: ``"best"`` or ``Best(penalty=…)``; ``"f1"``,
+        ``"precision=0.95"`` or ``"recall=0.9"`` by a threshold on the probability, chosen on ``dev`` or by
+        cross-fitting; ``"auto"``: what is best on ``dev``. See ``decisions``.
     repairs
         What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``.
     keep
@@ -77,6 +75,8 @@ class Recognizer(Parameters):
     ceiling_, lost_
         The share of the training mentions that the model can hold and read back; the others: (sentence number,
         mention).
+    rule_
+        The rule that the decision has come to: thresholds, or the best structure.
     training_
         Facts about the training.
 
@@ -98,7 +98,7 @@ class Recognizer(Parameters):
         clusters: str | os.PathLike[str] | None = None,
         annotators: Sequence[str | Annotator] = (),
         trainer: Trainer | str = "auto",
-        decide: Best | str = "best",
+        decide: Decision | str = "best",
         repairs: Sequence[str] = (),
         keep: str = "raise",
         seed: int = 1,
@@ -119,15 +119,6 @@ class Recognizer(Parameters):
         self.tokenizer = tokenizer
         self.splitter = splitter
 
-    trained_: Trained
-    pipeline_: Pipeline
-    history_: list[Iteration]
-    labels_: tuple[str, ...]
-    ceiling_: float
-    lost_: list[tuple[int, Mention]]
-    training_: dict[str, Any]
-    _needs_tokenizer: bool = False
-
     # Learning
 
     def fit(
@@ -144,8 +135,6 @@ class Recognizer(Parameters):
         ----------
         corpus
             E.g. ``read("train.jsonl")``.
-        y
-            Ignored; scikit-learn passes it.
         dev
             Development data: their F1 is in every record of ``history_``, and patience and choices go by it.
         listener
@@ -159,7 +148,7 @@ class Recognizer(Parameters):
             If interrupted; when an iteration was done, the recogniser has the best weights so far and can be used.
         """
         done = train(self, corpus, dev, listener)
-        self._install(done.fitted.trained, done.pipeline, done.facts)
+        self._install(done.fitted.trained, done.pipeline, done.rule, done.facts)
         self.history_ = done.fitted.history
         self.ceiling_ = done.fitted.held.ceiling
         self.lost_ = done.fitted.held.lost + done.fitted.held.misread
@@ -167,121 +156,53 @@ class Recognizer(Parameters):
             raise done.fitted.interrupted
         return self
 
-    def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
-        """Use the mention penalty that gives the highest F1 on development data; ``by_label``: one for each label.
-
-        Returns precision, recall and F1 at each value, the same for all labels.
-        """
-        trained = self._fitted()
-        documents = [_document(item) for item in dev]
-        sentences = trained.model.before([s for document in self._ready(documents) for s in document.sentences])
-        curve = trained.tune_penalty(sentences, self.threads, by_label=by_label)
-        self.training_["penalty_curve"] = curve.to_json()
-        return curve
-
-    def set_mention_penalty(self, value: float | Mapping[str, float] | str) -> Recognizer:
-        """Use a mention penalty from now on: one number, or one for each label."""
-        trained = self._fitted()
-        penalty.check_penalty(value)
-        if isinstance(value, str):
-            raise ParameterError(f"a penalty is a number when tagging; {value!r} is chosen in training, with dev=…")
-        trained.set_penalty(penalty.by_label(value, self.labels_))
-        return self
-
-    def set_threshold(self, threshold: float | Mapping[str, float]) -> Recognizer:
-        """Take mentions that score above this from now on, one number or one by label; a lower one finds more.
-
-        Only for models that score mentions one by one, which ``multilabel`` does.
-        """
-        self._fitted().set_threshold(threshold)
-        return self
-
-    model_ = property(lambda self: self._fitted().model, doc="The model, with what was chosen from the data.")
-    parts_ = property(lambda self: self._fitted().parts, doc="The trained models that it is made of.")
-    mention_penalty_ = property(lambda self: self._fitted().penalty, doc="The mention penalty in use, by label.")
-    penalty_curve_ = property(lambda self: self._fitted().penalty_curve, doc="What penalties give on dev, if chosen.")
-
-    @property
-    def extractor_(self) -> FeatureExtractor:
-        """The features that were learned."""
-        return self._fitted().extractor
-
     # Finding
 
-    def predict(self, corpus: Input | Iterable[Input]) -> Any:
+    def predict(
+        self, corpus: Input | Iterable[Input], *, probabilities: bool = False, above: float | None = None
+    ) -> Any:
         """Find the mentions of a text, a sentence, a document, or each of many.
 
         Returns a ``Document`` for a string, and otherwise what was given, with the found mentions instead of its own.
+
+        Parameters
+        ----------
+        probabilities
+            Whether mentions get their ``prob``; see ``docs/probabilities.md`` for what it is in each model. Where it is
+            not exact, ``Document.meta["probabilities"]`` says what it is.
+        above
+            Every mention with at least this probability, whether or not the decision takes it.
         """
         if isinstance(corpus, str | Sentence | Document):
-            return next(self.stream([corpus]))
-        return list(self.stream(corpus))
+            return next(self.stream([corpus], probabilities=probabilities, above=above))
+        return list(self.stream(corpus, probabilities=probabilities, above=above))
 
     def stream(
-        self, corpus: Iterable[Input], batch: int = BATCH, conflicts: Counter[str] | None = None
+        self,
+        corpus: Iterable[Input],
+        batch: int = BATCH,
+        conflicts: Counter[str] | None = None,
+        *,
+        probabilities: bool = False,
+        above: float | None = None,
     ) -> Iterator[Any]:
         """Like ``predict`` on many, but one result after the other: memory does not grow with the input.
 
         ``conflicts`` counts mentions of a reduction's parts that hardly go together: ``"crossing"``, ``"labels"``.
         """
         trained = self._fitted()
+        rule, probable = self._asked(probabilities, above)
+        belief = self.belief_ if probable else "exact"
         items = iter(corpus)
         while units := list(islice(items, batch)):
-            documents = [self._of_text(unit) if isinstance(unit, str) else _document(unit) for unit in units]
-            ready = [s for document in self._ready(documents) for s in document.sentences]
-            found = iter(trained.find(ready, self.threads, conflicts))
+            documents = as_documents(self._of_text(unit) if isinstance(unit, str) else unit for unit in units)
+            found = iter(self._answers(documents, rule, conflicts, probable))
             for unit, document in zip(units, documents, strict=True):
                 own = list(islice(found, len(document.sentences)))
-                if self.repairs:
-                    own = repair(document.sentences, own, self.repairs)
+                if belief != "exact":
+                    document = replace(document, meta={**document.meta, "probabilities": belief})
                 done = [trained.model.after(s, m) for s, m in zip(document.sentences, own, strict=True)]
                 yield done[0] if isinstance(unit, Sentence) else document.with_sentences(done)
-
-    def distribution(self, sentence: Sentence) -> Distribution:
-        """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here."""
-        trained = self._fitted()
-        ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
-        return trained.distribution(ready)
-
-    def distributions(self, document: Document) -> list[Distribution]:
-        """Return what the model believes of each sentence of a document, all of which it may look at."""
-        trained = self._fitted()
-        return [trained.distribution(sentence) for sentence in self._ready([document])[0].sentences]
-
-    def explain(
-        self,
-        where: Sentence | Document,
-        mention: Mention,
-        *,
-        corpus: Iterable[Sentence | Document] | None = None,
-    ) -> Explanation:
-        """Say why a mention is found rather than the best answer without it, or why it is not.
-
-        Parameters
-        ----------
-        where
-            A sentence; or a document, whose tokens the mention then counts, if other sentences tell the model anything.
-        mention
-            Found or not.
-        corpus
-            The training data, to show which of its mentions speak most for this one. A model does not keep them.
-        """
-        trained = self._fitted()
-        document = _document(where)
-        shift = 0
-        for number, sentence in enumerate(document.sentences):
-            if mention.start < shift + len(sentence):
-                ready = self._ready([document])[0].sentences[number]
-                known = [_document(item) for item in corpus or ()]
-                return explain(trained, ready, mention.shifted(-shift), numbered(self._ready(known)))
-            shift += len(sentence)
-        raise ParameterError(f"the mention {mention.label!r} {mention.parts} is beyond the last of {shift} tokens")
-
-    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
-        """Return the ``k`` most probable mention sets of a sentence with their probabilities, best first."""
-        self._fitted()
-        check_count("k", k)
-        return self.distribution(sentence).k_best(k)
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
@@ -323,39 +244,6 @@ class Recognizer(Parameters):
         """Make a recogniser from what ``state`` returned; see ``load``."""
         stored = from_stored(arrays, header, cls, given.pop("annotators", ()))
         ner = cls(**stored.settings, **given)
-        ner._install(stored.trained, stored.pipeline, stored.training)
+        ner._install(stored.trained, stored.pipeline, stored.rule, stored.training)
         ner._needs_tokenizer = stored.own_tokenizer
         return ner
-
-    # Inside
-
-    def _install(self, trained: Trained, pipeline: Pipeline, facts: dict[str, Any]) -> None:
-        self.trained_, self.pipeline_, self.training_ = trained, pipeline, facts
-        self.labels_ = tuple(sorted(trained.labels))
-        self._needs_tokenizer = False
-
-    def _fitted(self) -> Trained:
-        try:
-            return self.trained_
-        except AttributeError:
-            raise NotFittedError(
-                "this Recognizer has learned nothing yet; call fit, or Recognizer.load a model"
-            ) from None
-
-    def _of_text(self, text: str) -> Document:
-        if self._needs_tokenizer and self.tokenizer is None and self.splitter is None:
-            raise ParameterError(
-                "this model was trained with its own tokenizer or splitter, which a model file cannot hold; "
-                "give them to Recognizer.load(..., tokenizer=..., splitter=...), or pass tokenised sentences"
-            )
-        return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
-
-    def _ready(self, documents: Sequence[Document]) -> list[Document]:
-        """The documents with everything that the model looks at."""
-        trained = self._fitted()
-        self.pipeline_.use_threads(self.threads)
-        return self.pipeline_.annotate(documents, (*trained.extractor.features.columns(), *trained.model.requires))
-
-
-def _document(item: Sentence | Document) -> Document:
-    return item if isinstance(item, Document) else Document([item])

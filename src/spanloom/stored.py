@@ -11,7 +11,8 @@ import numpy.typing as npt
 from spanloom.annotators import Annotator, Pipeline
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import ModelFileError
-from spanloom.decisions.best import DECISIONS, decision
+from spanloom.decisions.named import DECISIONS, decision
+from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
 from spanloom.learning import TRAINERS, Trainer
 from spanloom.models import MODELS, Model, Trained
@@ -30,6 +31,7 @@ class Stored:
 
     trained: Trained
     pipeline: Pipeline
+    rule: Rule
     settings: dict[str, Any]
     training: dict[str, Any]
     own_tokenizer: bool
@@ -50,6 +52,7 @@ def to_stored(ner: Recognizer) -> tuple[dict[str, npt.NDArray[Any]], dict[str, A
             "decide": decision(ner.decide).to_json(),
             **{name: list(settings[name]) if name == "repairs" else settings[name] for name in KEPT},
         },
+        "rule": ner.rule_.to_json(),
         "own_tokenizer": ner.tokenizer is not None or ner.splitter is not None or ner._needs_tokenizer,
         # Without the clock: the same data, settings and seed give the same file.
         "training": {name: value for name, value in ner.training_.items() if name != "seconds"},
@@ -68,12 +71,13 @@ def from_stored(
         if "penalty_curve" in training:
             trained.penalty_curve = Curve.from_json(training["penalty_curve"])
         settings = _settings(header["settings"])
+        rule = Rule.from_json(header["rule"]) if "rule" in header else Rule()
         own_tokenizer = bool(header["own_tokenizer"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ModelFileError(f"the model file is incomplete or damaged: {error!r}") from None
     pipeline = pipeline.plus(Pipeline.of(more, open_model=kind.load))
     settings |= {"features": trained.extractor.features, "annotators": tuple(pipeline.annotators)}
-    return Stored(trained, pipeline, settings, training, own_tokenizer)
+    return Stored(trained, pipeline, rule, settings, training, own_tokenizer)
 
 
 def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 import spanloom
 from spanloom.annotators import Pipeline
 from spanloom.annotators.base import Fitting
-from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.errors import CorpusError
 from spanloom.corpus import Document, Sentence
-from spanloom.decisions.best import decision
+from spanloom.corpus.document import as_documents
+from spanloom.deciding import settle
+from spanloom.decisions.best import OnDev
+from spanloom.decisions.named import decision
+from spanloom.decisions.rule import Rule
+from spanloom.evaluation.score import micro
 from spanloom.learning import Iteration, Listener
 from spanloom.models import Model, Task
 from spanloom.models.fitting import Fitted, fit_model
@@ -30,6 +35,7 @@ class Training:
 
     fitted: Fitted
     pipeline: Pipeline
+    rule: Rule
     facts: dict[str, Any]
 
 
@@ -68,12 +74,13 @@ def train(
     if dev is not None:
         watched = pipeline.annotate(learned(model, as_documents(dev)), wanted)
         dev_sentences = [s for document in watched for s in document.sentences]
+    decide = decision(ner.decide)
     task = Task(
         [s for document in documents for s in document.sentences],
         [len(document.sentences) for document in documents],
         features,
         trainer,
-        penalty=decision(ner.decide).penalty,
+        penalty="auto" if isinstance(decide, OnDev) and model.penalised else decide.penalty_wanted,
         keep=ner.keep,
         dev=dev_sentences,
         seed=ner.seed,
@@ -81,22 +88,9 @@ def train(
         listener=listener,
     )
     fitted = fit_model(model, task)
-    return Training(fitted, pipeline, _facts(task, fitted, start))
-
-
-def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
-    """Return documents; a sentence that stands alone is one."""
-    documents: list[Document] = []
-    for item in corpus:
-        if isinstance(item, Document):
-            documents.append(item)
-        elif isinstance(item, Sentence):
-            documents.append(Document([item]))
-        else:
-            raise ParameterError(
-                f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
-            )
-    return documents
+    rule, chosen = settle(decide, task, fitted)
+    facts = _facts(task, fitted, rule, start)
+    return Training(fitted, pipeline, rule, facts if chosen is None else {**facts, "decision": chosen})
 
 
 def learned(model: Model, documents: list[Document]) -> list[Document]:
@@ -104,7 +98,7 @@ def learned(model: Model, documents: list[Document]) -> list[Document]:
     return [document.with_sentences(model.before(document.sentences)) for document in documents]
 
 
-def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
+def _facts(task: Task, fitted: Fitted, rule: Rule, start: float) -> dict[str, Any]:
     trained, held, history = fitted.trained, fitted.held, fitted.history
     facts = {
         "sentences": len(task.sentences),
@@ -117,7 +111,7 @@ def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
         "iterations": len(history),
         "objective": sum(record.objective for record in _last_of_each(history)),
         "dev_ceiling": None if task.dev is None else _ceiling(trained, task),
-        "dev_f1": history[-1].dev_f1 if history and len({record.component for record in history}) == 1 else None,
+        "dev_f1": None if task.dev is None else _dev_f1(trained, rule, task),
         "seconds": round(time.perf_counter() - start, 3),
         "interrupted": fitted.interrupted is not None,
         "spanloom": spanloom.__version__,
@@ -131,6 +125,12 @@ def _facts(task: Task, fitted: Fitted, start: float) -> dict[str, Any]:
 def _ceiling(trained: Trained, task: Task) -> float:
     """The share of development mentions that the model, as it is now, could find."""
     return hold(trained.holder, task.dev or (), "longest" if task.keep == "raise" else task.keep).ceiling
+
+
+def _dev_f1(trained: Trained, rule: Rule, task: Task) -> float:
+    """Micro F1 of the whole model on the development data, as it decides."""
+    dev = task.dev or ()
+    return micro([s.mentions for s in dev], rule.answers(trained, dev, task.threads)).f1
 
 
 def _last_of_each(history: list[Iteration]) -> list[Iteration]:

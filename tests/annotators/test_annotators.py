@@ -17,9 +17,11 @@ from spanloom.annotators import (
     train_udpipe,
     train_udpipe_tagger,
 )
-from spanloom.annotators.base import KINDS
+from spanloom.annotators.base import CLASSES
 from spanloom.base.errors import CorpusError, ModelFileError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
+from spanloom.learning import LBFGS
+from spanloom.models import Tagger
 
 WORDS = {
     "DT": ["the", "a"],
@@ -53,7 +55,7 @@ def bare(sentences: list[Sentence]) -> list[Sentence]:
 
 @pytest.fixture(scope="module")
 def tagger() -> Recognizer:
-    return Recognizer(target="pos", features=FEATURES, l2=0.01).fit(corpus())
+    return Recognizer(Tagger("pos"), features=FEATURES, trainer=LBFGS(l2=0.01)).fit(corpus())
 
 
 def test_a_token_column_is_learned(tagger: Recognizer, tmp_path: Path) -> None:
@@ -69,35 +71,35 @@ def test_a_token_column_is_learned(tagger: Recognizer, tmp_path: Path) -> None:
 
 
 def test_dev_accuracy_is_watched(tagger: Recognizer) -> None:
-    ner = Recognizer(target="pos", features=FEATURES, max_iter=3).fit(corpus(), dev=corpus())
+    ner = Recognizer(Tagger("pos"), features=FEATURES, trainer=LBFGS(max_iter=3)).fit(corpus(), dev=corpus())
     assert all(record.dev_f1 is not None for record in ner.history_)
     wrong = [Sentence(s.tokens, [], {"pos": ["DT", "NN", "VBZ", "NN"]}) for s in corpus()]
     assert tagger.score(wrong).f1 == pytest.approx(0.75)  # three of four tags are right
 
 
 def test_observed_pairs_are_enough_here() -> None:
-    ner = Recognizer(target="pos", features=FEATURES, l2=0.01, support="observed").fit(corpus())
+    ner = Recognizer(Tagger("pos"), features=FEATURES, trainer=LBFGS(l2=0.01, support="observed")).fit(corpus())
     assert ner.score(corpus()).f1 == 1.0
     row = ner.extractor_.names().index("word[0]=gene")
-    columns = ner.model_.components[0].columns
-    weights = dict(zip(columns, ner.weights_[0].features[row], strict=True))
+    columns = ner.trained_.components[0].columns
+    weights = dict(zip(columns, ner.trained_.weights[0].features[row], strict=True))
     assert weights["NN"] > 0
     assert [weights[tag] for tag in ("DT", "VBZ", ".")] == [0, 0, 0]
 
 
 def test_bad_targets_are_errors() -> None:
-    with pytest.raises(
-        CorpusError, match=r"target='chunk' learns the column 'chunk', which sentence 0 lacks; it has: word, pos"
-    ):
-        Recognizer(target="chunk").fit(corpus())
+    with pytest.raises(CorpusError, match=r"learns the column 'chunk', which sentence 0 lacks; it has: word, pos"):
+        Recognizer(Tagger("chunk")).fit(corpus())
     with pytest.raises(ParameterError, match="must be one of"):
-        Recognizer("tagger").fit(corpus())
+        Recognizer("taggers").fit(corpus())
 
 
 def test_columns_are_made_for_training_and_tagging_and_kept_in_the_file(tagger: Recognizer, tmp_path: Path) -> None:
     """The recogniser sees part of speech only, which no data has."""
     tagger.save(tmp_path / "pos.loom")
-    ner = Recognizer(features=["pos[-1..1]"], annotators=[str(tmp_path / "pos.loom")], l2=0.01).fit(bare(corpus()))
+    ner = Recognizer(features=["pos[-1..1]"], annotators=[str(tmp_path / "pos.loom")], trainer=LBFGS(l2=0.01)).fit(
+        bare(corpus())
+    )
     (tmp_path / "pos.loom").unlink()
     ner.save(tmp_path / "ner.loom")
     loaded = Recognizer.load(tmp_path / "ner.loom")
@@ -122,7 +124,7 @@ def test_what_the_data_have_is_not_made_again(tagger: Recognizer) -> None:
 
 
 def test_a_recogniser_of_mentions_makes_no_column() -> None:
-    ner = Recognizer(features=FEATURES, max_iter=2).fit(corpus())
+    ner = Recognizer(features=FEATURES, trainer=LBFGS(max_iter=2)).fit(corpus())
     with pytest.raises(ParameterError, match="makes no column"):
         ModelColumns(ner)
     with pytest.raises(ParameterError, match="an annotator is"):
@@ -153,18 +155,20 @@ class Length(Annotator):
 
 
 def test_an_annotator_of_the_users_own_is_kept_in_the_file(tmp_path: Path) -> None:
-    ner = Recognizer(features=["bias"], annotators=[Length(4)], max_iter=5).fit(corpus())
+    ner = Recognizer(features=["bias"], annotators=[Length(4)], trainer=LBFGS(max_iter=5)).fit(corpus())
     assert "chars[0]=4" in ner.extractor_.names()
     ner.save(tmp_path / "ner.loom")
     loaded = Recognizer.load(tmp_path / "ner.loom")
-    assert isinstance(loaded.annotators_[0], Length)
-    assert loaded.annotators_[0].most == 4
+    assert isinstance(loaded.pipeline_.annotators[0], Length)
+    assert loaded.pipeline_.annotators[0].most == 4
     assert loaded.predict(bare(corpus())) == ner.predict(bare(corpus()))
 
 
 def test_an_annotator_that_is_not_defined_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Recognizer(features=["bias"], annotators=[Length(4)], max_iter=5).fit(corpus()).save(tmp_path / "ner.loom")
-    monkeypatch.delitem(KINDS, "chars")
+    Recognizer(features=["bias"], annotators=[Length(4)], trainer=LBFGS(max_iter=5)).fit(corpus()).save(
+        tmp_path / "ner.loom"
+    )
+    monkeypatch.delitem(CLASSES, "chars")
     with pytest.raises(ModelFileError, match=r"ner\.loom: .* of the kind 'chars'.* import the module that defines it"):
         Recognizer.load(tmp_path / "ner.loom")
 
@@ -191,7 +195,7 @@ def test_udpipe_is_trained_and_used(tmp_path: Path) -> None:
     columns = made.columns([Sentence(["the", "gene", "binds", "."])])[0]
     assert columns["pos"] == ["DT", "NN", "VBZ", "."]
     assert columns["lemma"] == ["the", "gene", "bind", "."]
-    ner = Recognizer(features=["pos[-1..1]", "lemma"], annotators=[made], max_iter=5).fit(bare(corpus()))
+    ner = Recognizer(features=["pos[-1..1]", "lemma"], annotators=[made], trainer=LBFGS(max_iter=5)).fit(bare(corpus()))
     ner.save(tmp_path / "ner.loom")
     assert Recognizer.load(tmp_path / "ner.loom").predict("a mouse grows.").mentions
     with pytest.raises(
@@ -210,7 +214,7 @@ def test_udpipe_makes_no_lemmas_that_it_has_not_learned(tmp_path: Path) -> None:
         assert made.provides == ("pos", "upos")
         assert set(made.columns(bare(corpus()))[0]) == {"pos", "upos"}
     with pytest.raises(CorpusError, match="reads the column 'lemma', which sentence 0 lacks"):
-        Recognizer(features=["lemma"], annotators=[made], max_iter=2).fit(bare(corpus()))
+        Recognizer(features=["lemma"], annotators=[made], trainer=LBFGS(max_iter=2)).fit(bare(corpus()))
 
 
 def test_a_udpipe_model_makes_what_it_has_learned(tmp_path: Path) -> None:
@@ -261,9 +265,7 @@ def test_chunks_give_their_last_word_and_the() -> None:
     made = annotated(annotator("chunks"), sentence)[0].columns
     assert made["chunk-last"] == ["gene"] * 4 + ["binds", "dna"]
     assert made["chunk-the"] == ["no", "yes", "yes", "yes", "no", "no"]
-    with pytest.raises(
-        CorpusError, match=r"need the column 'chunk', which sentence 0 lacks; .* --annotate chunk\.loom"
-    ):
+    with pytest.raises(CorpusError, match=r"the column 'chunk', which sentence 0 lacks; .* --annotate chunk\.loom"):
         annotated(annotator("chunks"), Sentence(words))
 
 
@@ -271,7 +273,7 @@ def test_chunks_give_their_last_word_and_the() -> None:
 def test_the_papers_feature_sets_work_where_their_columns_are(name: str, tmp_path: Path) -> None:
     """What follows from chunks need not be asked for."""
     train = [s.with_columns({"chunk": ["B-NP", "I-NP", "B-VP", "O"]}) for s in corpus()]
-    ner = Recognizer(features=name, max_iter=5).fit(train, dev=train)
+    ner = Recognizer(features=name, trainer=LBFGS(max_iter=5)).fit(train, dev=train)
     ner.save(tmp_path / "ner.loom")
     assert Recognizer.load(tmp_path / "ner.loom").score(train).f1 == 1.0
     with pytest.raises(CorpusError, match="lacks"):
@@ -279,10 +281,13 @@ def test_the_papers_feature_sets_work_where_their_columns_are(name: str, tmp_pat
 
 
 def test_phrases_are_made_where_features_ask_for_them() -> None:
-    ner = Recognizer(features=["phrase-head & phrase"], max_iter=5).fit(corpus())
+    ner = Recognizer(features=["phrase-head & phrase"], trainer=LBFGS(max_iter=5)).fit(corpus())
     assert "phrase-head[0]=gene & phrase[0]=E" in ner.extractor_.names()
     given = [Sentence(s.tokens, s.mentions, {"phrase": ["x", "y", "x", "x"]}) for s in corpus()]
-    assert Recognizer(features=["phrase"], max_iter=5).fit(given).extractor_.names() == ["phrase[0]=x", "phrase[0]=y"]
+    assert Recognizer(features=["phrase"], trainer=LBFGS(max_iter=5)).fit(given).extractor_.names() == [
+        "phrase[0]=x",
+        "phrase[0]=y",
+    ]
     with pytest.raises(CorpusError, match="phrase-head need the column 'pos', which sentence 0 lacks"):
         Recognizer(features=["phrase-head"]).fit(bare(corpus()))
 

@@ -8,6 +8,7 @@ from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.annotators.document_columns import COLUMNS, DocumentColumn
 from spanloom.annotators.noun_phrases import ENDING
 from spanloom.base.errors import CorpusError
+from spanloom.learning import LBFGS
 
 
 def tagged(text, **columns):
@@ -118,11 +119,11 @@ def test_documents_are_seen_whole_in_training_and_in_tagging(tmp_path):
         return Document([title, last], str(number))
 
     docs = [document(i, i % 2 == 0) for i in range(6)]
-    ner = Recognizer(features=["word & title"], max_iter=50, l2=0.01).fit(docs)
+    ner = Recognizer(features=["word & title"], trainer=LBFGS(l2=0.01, max_iter=50)).fit(docs)
     ner.save(tmp_path / "m.loom")
     for model in (ner, Recognizer.load(tmp_path / "m.loom")):
         found = model.predict(docs[:2])
         assert [len(d.mentions) for d in found] == [1, 0]
         assert "title" not in found[0].sentences[0].columns
-        layered = Recognizer("layered", features=["word & title"], max_iter=50, l2=0.01).fit(docs)
+        layered = Recognizer("layered", features=["word & title"], trainer=LBFGS(l2=0.01, max_iter=50)).fit(docs)
         assert [len(d.mentions) for d in layered.predict(docs[:2])] == [1, 0]

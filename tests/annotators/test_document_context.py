@@ -11,13 +11,14 @@ from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.annotators import DocumentContext, Fitting, Parser, annotator
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.crossfit import blocks
+from spanloom.learning import LBFGS
+from spanloom.models import Tagger
 
 
 class Reader:
     """Stands for a recogniser: finds what it was told to find, and remembers what it was taught."""
 
-    target = None
-    max_iter = None
+    makes = None
 
     def __init__(self, found=None, taught=None):
         self.found, self.taught = found or {}, taught if taught is not None else []
@@ -117,32 +118,35 @@ def documents(number: int, seed: int) -> list[Document]:
 def test_a_name_is_known_from_elsewhere(tmp_path) -> None:
     """Sentences that say nothing by themselves are read by the others of their document; also from a model file."""
     train, test = documents(200, 1), documents(60, 2)
-    alone = Recognizer("chain", l2=0.1).fit(train)
-    both = Recognizer("chain", l2=0.1, annotators=["document"]).fit(train)
+    alone = Recognizer("chain", trainer=LBFGS(l2=0.1)).fit(train)
+    both = Recognizer("chain", annotators=["document"], trainer=LBFGS(l2=0.1)).fit(train)
     assert both.score(test).f1 == 1
     assert alone.score(test).f1 < 0.9
     both.save(tmp_path / "m.loom")
     again = Recognizer.load(tmp_path / "m.loom")
     assert again.predict(test) == both.predict(test)
-    assert isinstance(again.annotators_[0], DocumentContext)
+    assert isinstance(again.pipeline_.annotators[0], DocumentContext)
 
 
 def test_both_names_give_the_same_model(tmp_path) -> None:
     """And a file of an earlier version, which says nothing of its columns, has the old ones."""
     train, test = documents(60, 1), documents(20, 2)
-    new, old = (Recognizer("chain", annotators=[name], max_iter=20).fit(train) for name in ("document", "elsewhere"))
+    new, old = (
+        Recognizer("chain", annotators=[name], trainer=LBFGS(max_iter=20)).fit(train)
+        for name in ("document", "elsewhere")
+    )
     assert new.predict(test) == old.predict(test)
     arrays, header = old.state()
     del header["annotators"][0]["state"]["document_context"]
     again = Recognizer.from_state(arrays, header)
-    assert again.annotators_[0].provides == ("elsewhere", "elsewhere-pair")
+    assert again.pipeline_.annotators[0].provides == ("elsewhere", "elsewhere-pair")
     assert again.predict(test) == old.predict(test)
 
 
 def test_iterations_are_heard() -> None:
     """The looks of the first recognisers are heard of as well."""
     heard: list[int] = []
-    Recognizer("chain", max_iter=3, annotators=[DocumentContext(iterations=2)]).fit(
+    Recognizer("chain", annotators=[DocumentContext(iterations=2)], trainer=LBFGS(max_iter=3)).fit(
         documents(20, 1), listener=lambda record: heard.append(record.number)
     )
     assert heard.count(1) == 4
@@ -150,8 +154,8 @@ def test_iterations_are_heard() -> None:
 
 def test_the_first_look_has_no_more_iterations_than_the_second() -> None:
     """Few are few for both."""
-    ner = Recognizer("chain", algorithm="adagrad", annotators=["document"]).fit(documents(40, 1))
-    assert len(ner.annotators_[0].first.history_) <= len(ner.history_)
+    ner = Recognizer("chain", trainer="adagrad", annotators=["document"]).fit(documents(40, 1))
+    assert len(ner.pipeline_.annotators[0].first.history_) <= len(ner.history_)
 
 
 class Next(Parser):
@@ -173,14 +177,14 @@ def test_both_looks_see_trees(tmp_path) -> None:
     """Made once, and also by a recogniser that was loaded."""
     train = documents(30, 1)
     parser = Next()
-    ner = Recognizer("chain", features=["word", "head(word)"], parser=parser, annotators=["document"], max_iter=20).fit(
-        train
-    )
+    ner = Recognizer(
+        "chain", features=["word", "head(word)"], annotators=[parser, "document"], trainer=LBFGS(max_iter=20)
+    ).fit(train)
     assert parser.seen == sum(len(doc.sentences) for doc in train)
     ner.save(tmp_path / "m.loom")
-    again = Recognizer.load(tmp_path / "m.loom", parser=Next(), threads=1)
+    again = Recognizer.load(tmp_path / "m.loom", annotators=[Next()], threads=1)
     assert again.predict(train) == ner.predict(train)
-    assert again.annotators_[0].first.threads == 1
+    assert again.pipeline_.annotators[0].first.threads == 1
 
 
 def test_an_interrupted_first_look_keeps_nothing() -> None:
@@ -202,8 +206,8 @@ def test_errors() -> None:
     with pytest.raises(ParameterError, match="has not been trained"):
         DocumentContext().state()
     tagged = [Document([Sentence(["a", "b"], columns={"pos": ["X", "Y"]})] * 2)] * 4
-    with pytest.raises(ParameterError, match="with a target finds none"):
-        Recognizer(target="pos", annotators=["document"]).fit(tagged)
+    with pytest.raises(ParameterError, match="a tagger finds none"):
+        Recognizer(Tagger("pos"), annotators=["document"]).fit(tagged)
     with pytest.raises(ParameterError, match="folds"):
         DocumentContext(folds=1)
     with pytest.raises(ParameterError, match="no training document has two; give documents"):
@@ -228,7 +232,7 @@ class Tagging(Next):
 def test_a_tagger_does_not_parse_what_it_tags(tmp_path) -> None:
     """Parts of speech are made before trees, which may need them."""
     tagged = [Sentence(s.tokens, columns={"pos": ["X"] * len(s)}) for doc in documents(10, 1) for s in doc.sentences]
-    Recognizer(target="pos", max_iter=3).fit(tagged).save(tmp_path / "pos.loom")
-    settings = {"features": ["word", "head(word)"], "parser": Tagging(), "annotators": [str(tmp_path / "pos.loom")]}
-    ner = Recognizer("chain", max_iter=3, **settings).fit(documents(10, 1))
+    Recognizer(Tagger("pos"), trainer=LBFGS(max_iter=3)).fit(tagged).save(tmp_path / "pos.loom")
+    settings = {"features": ["word", "head(word)"], "annotators": [Tagging(), str(tmp_path / "pos.loom")]}
+    ner = Recognizer("chain", **settings, trainer=LBFGS(max_iter=3)).fit(documents(10, 1))
     assert ner.predict(documents(3, 2))

@@ -11,6 +11,7 @@ from spanloom import Recognizer
 from spanloom.annotators import InducedLexicon, Lexicon, annotator, restore
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
+from spanloom.learning import LBFGS
 
 
 def naive(entries: dict[tuple[str, ...], str], tokens: list[str]) -> list[tuple[str, int, int]]:
@@ -96,7 +97,9 @@ def test_features_of_a_lexicon_are_added_and_kept_in_the_file(tmp_path: Path) ->
     (tmp_path / "genes.txt").write_text("lacZ\np53\nsonic\n")
     train = [Sentence(["the", w, "runs"], [Mention("g", ((1, 2),))]) for w in ("lacZ", "p53")]
     train += [Sentence(["the", w, "runs"]) for w in ("cat", "dog")]
-    ner = Recognizer(features=["bias"], annotators=[f"lexicon:genes={tmp_path / 'genes.txt'}"], l2=0.01).fit(train)
+    ner = Recognizer(
+        features=["bias"], annotators=[f"lexicon:genes={tmp_path / 'genes.txt'}"], trainer=LBFGS(l2=0.01)
+    ).fit(train)
     ner.save(tmp_path / "ner.loom")
     (tmp_path / "genes.txt").unlink()
     loaded = Recognizer.load(tmp_path / "ner.loom")

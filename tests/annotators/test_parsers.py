@@ -11,6 +11,7 @@ from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.annotators import Parser, UDPipe, attachment, cross_fit_trees, parser, train_udpipe, with_trees
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
+from spanloom.learning import LBFGS
 
 udpipe = pytest.importorskip("ufal.udpipe", reason="UDPipe is not installed")
 SMALL = {"iterations": 30, "embedding_form": 8, "embedding_upostag": 8, "embedding_xpostag": 8, "hidden_layer": 30}
@@ -125,12 +126,13 @@ def test_cross_fitting_never_parses_what_was_learned_from():
 def test_a_recogniser_parses_where_it_must(model, tmp_path):
     """Training text and raw text without trees; also after loading."""
     train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
-    ner = Recognizer("dgm", features=["first(word)", "last(word)", "size"], parser=f"udpipe:{model}").fit(train)
-    assert ner.parser == f"udpipe:{model}"
+    ner = Recognizer("dgm", features=["first(word)", "last(word)", "size"], annotators=[parser(f"udpipe:{model}")]).fit(
+        train
+    )
     assert ner.predict("The gene works").mentions == [Mention("DNA", ((0, 2),))]
     ner.save(tmp_path / "ner.loom")
     assert Recognizer.load(tmp_path / "ner.loom").predict("The gene works").mentions  # found where it was
-    again = Recognizer.load(tmp_path / "ner.loom", parser=UDPipe(model))
+    again = Recognizer.load(tmp_path / "ner.loom", annotators=[parser(UDPipe(model))])
     assert again.predict("The gene works").mentions == [Mention("DNA", ((0, 2),))]
     assert again.k_best(Sentence(["the", "gene", "works"]), 1)[0][1] == [Mention("DNA", ((0, 2),))]
 
@@ -208,18 +210,17 @@ def test_a_file_without_trees_gets_them(model, tmp_path):
         assert doc.sentences[0].columns["pos"] == ["D", "N", "V"]
 
 
-def test_a_parser_in_fit_and_its_cache(model, tmp_path):
-    """``fit`` takes a parser too; with a folder for its trees, nothing is parsed twice."""
+def test_a_recogniser_with_a_cache_parses_nothing_twice(model, tmp_path):
+    """What was made in training is found again; tags and trees have a file each."""
     train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
     settings = {"features": ["first(word)", "last(word)", "size"]}
-    ner = Recognizer("dgm", **settings).fit(train, parser=f"udpipe:{model}?cache={tmp_path / 'trees'}")
-    (file,) = (tmp_path / "trees").iterdir()
-    lines = file.read_text().count("\n")
-    assert lines == 3
+    ner = Recognizer("dgm", annotators=[f"udpipe:{model}?cache={tmp_path / 'trees'}"], **settings).fit(train)
+    files = sorted((tmp_path / "trees").iterdir())
+    assert [file.read_text().count("\n") for file in files] == [3, 3]
     assert ner.predict(train) == train
-    assert file.read_text().count("\n") == lines
+    assert [file.read_text().count("\n") for file in files] == [3, 3]
     with pytest.raises(ParameterError, match="parser is udpipe:MODEL, spacy:PIPELINE or a Parser, got 3"):
-        Recognizer("dgm", parser=3, **settings).fit(train)
+        parser(3)
     with pytest.raises(ParameterError, match="may be cache=VALUE and nothing else"):
         parser(f"udpipe:{model}?folder=x")
 
@@ -230,8 +231,10 @@ def test_a_parser_that_a_file_does_not_hold_is_asked_for(model, tmp_path):
     features = ["first(word)", "last(word)", "size"]
     moved = tmp_path / "moved.udpipe"
     moved.write_bytes(model.read_bytes())
-    Recognizer("dgm", features=features, parser=f"udpipe:{moved}").fit(train).save(tmp_path / "named.loom")
-    Recognizer("dgm", features=features, parser=Counting()).fit(train).save(tmp_path / "object.loom")
+    Recognizer("dgm", features=features, annotators=[parser(f"udpipe:{moved}")]).fit(train).save(
+        tmp_path / "named.loom"
+    )
+    Recognizer("dgm", features=features, annotators=[Counting()]).fit(train).save(tmp_path / "object.loom")
     moved.unlink()
     for file, message in (
         ("named", r"which was 'udpipe:.*moved.udpipe': .*--parser"),
@@ -241,7 +244,7 @@ def test_a_parser_that_a_file_does_not_hold_is_asked_for(model, tmp_path):
         with pytest.raises(ParameterError, match=message):
             ner.predict(Sentence(["the", "gene", "works"]))
         assert ner.predict(sentence("the gene works", "D N V", "2 3 0")).mentions == [Mention("DNA", ((0, 2),))]
-    again = Recognizer.load(tmp_path / "object.loom", parser=UDPipe(model))
+    again = Recognizer.load(tmp_path / "object.loom", annotators=[parser(UDPipe(model))])
     assert again.predict(Sentence(["the", "gene", "works"])).mentions == [Mention("DNA", ((0, 2),))]
 
 
@@ -250,12 +253,14 @@ def test_an_annotator_parses_only_where_trees_are_read(model, tmp_path, monkeypa
     train = [Sentence(["the", w, "works"], [Mention("DNA", ((0, 2),))]) for w in ("gene", "cell", "protein")]
     text = Sentence(["the", "gene", "works"])
     for kind, features in (("dgm", ["first(word)", "last(word)", "size"]), ("chain", ["word", "head(word)", "pos"])):
-        ner = Recognizer(kind, features=features, annotators=[f"udpipe:{model}"], max_iter=50).fit(train)
+        ner = Recognizer(kind, features=features, annotators=[f"udpipe:{model}"], trainer=LBFGS(max_iter=50)).fit(train)
         ner.save(tmp_path / "m.loom")
         for one in (ner, Recognizer.load(tmp_path / "m.loom")):
             assert one.predict(text).mentions == [Mention("DNA", ((0, 2),))]
     monkeypatch.setattr(UDPipe, "parse", lambda *_: pytest.fail("it is parsed"))
-    Recognizer("chain", features=["word", "pos"], annotators=[f"udpipe:{model}"], max_iter=5).fit(train).predict(text)
+    Recognizer("chain", features=["word", "pos"], annotators=[f"udpipe:{model}"], trainer=LBFGS(max_iter=5)).fit(
+        train
+    ).predict(text)
 
 
 def test_models_that_need_trees_are_evaluated_with_a_parser(model, tmp_path):

@@ -49,7 +49,9 @@ def test_its_trees_are_heads_from_one_with_a_root_of_zero(pipeline):
 def test_a_recogniser_parses_with_it(pipeline):
     """In training and in finding."""
     train = [Sentence(words, [Mention("X", ((0, 2),))]) for words in WORDS]
-    ner = Recognizer("dgm", features=["first(word)", "last(word)", "size"], parser=f"spacy:{pipeline}").fit(train)
+    ner = Recognizer(
+        "dgm", features=["first(word)", "last(word)", "size"], annotators=[parser(f"spacy:{pipeline}")]
+    ).fit(train)
     assert ner.predict(Sentence(WORDS[0])).mentions == [Mention("X", ((0, 2),))]
 
 

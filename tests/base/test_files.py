@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from spanloom.base import files
-from spanloom.base.files import whole_file
+from spanloom.base import files, parts
+from spanloom.base.files import whole_file, whole_files
 
 
 def test_the_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -125,3 +127,82 @@ def test_names_as_long_as_the_system_allows(tmp_path: Path) -> None:
     with whole_file(path) as out:
         out.write("x")
     assert path.read_text() == "x"
+
+
+def _stale(folder: Path) -> Path:
+    """What a process that was killed leaves: the name has its number, and no such process is there."""
+    return folder / parts.part_name().replace(f"-{os.getpid()}-", "-4194999999-")
+
+
+def test_what_a_killed_process_left_goes_at_the_next_writing(tmp_path: Path) -> None:
+    """Files and folders; those of living processes, of other machines and of other programs stay."""
+    stale, folder = _stale(tmp_path), _stale(tmp_path)
+    stale.write_text("half")
+    (folder / "in").mkdir(parents=True)
+    living = tmp_path / parts.part_name()
+    elsewhere = tmp_path / _stale(tmp_path).name.replace(parts._host(), "00000000")
+    other = tmp_path / ".download.part"
+    for path in (living, elsewhere, other):
+        path.write_text("mine")
+    with whole_file(tmp_path / "a.txt") as out:
+        out.write("x")
+    assert {p.name for p in tmp_path.iterdir()} == {"a.txt", living.name, elsewhere.name, other.name}
+
+
+def test_a_killed_writer_is_cleaned_up_after(tmp_path: Path) -> None:
+    """The whole story, with a real process and a real SIGKILL."""
+    code = f"""
+import os, signal
+from spanloom.base.files import whole_file
+with whole_file({str(tmp_path / "a.txt")!r}) as out:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", code], check=False)
+    assert [p.suffix for p in tmp_path.iterdir()] == [".part"]
+    with whole_file(tmp_path / "b.txt") as out:
+        out.write("x")
+    assert os.listdir(tmp_path) == ["b.txt"]
+
+
+def test_several_files_come_all_or_none(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    (target / "old").mkdir(parents=True)
+    (target / "old" / "a.txt").write_text("old")
+
+    def fail() -> None:
+        with whole_files(target) as place:
+            (place / "b.txt").write_text("new")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert os.listdir(tmp_path) == ["out"]
+    assert os.listdir(target) == ["old"]
+    with whole_files(target) as place:
+        (place / "sub").mkdir()
+        (place / "sub" / "b.txt").write_text("new")
+    assert (target / "old" / "a.txt").read_text() == "old"
+    assert (target / "sub" / "b.txt").read_text() == "new"
+
+
+def test_errors_never_show_temporary_names(tmp_path: Path) -> None:
+    long = "x" * 300
+    with pytest.raises(OSError, match="too long") as caught, whole_files(tmp_path / "out") as place:
+        (place / long).write_text("")
+    assert caught.value.filename == str(tmp_path / "out" / long)
+    with pytest.raises(OSError, match="No such file") as caught, whole_file(tmp_path / "no" / "a.txt") as out:
+        out.write("")
+    assert caught.value.filename == str(tmp_path / "no" / "a.txt")
+
+
+def test_a_folder_that_cannot_be_written_in_is_found_before_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also the folder above those that would be made; what the system says of permissions is believed."""
+    (tmp_path / "closed").mkdir()
+    files.check_place(tmp_path / "closed" / "a.txt")
+    monkeypatch.setattr(files.os, "access", lambda place, _: Path(place).name != "closed")
+    for path, folder in (("closed/a.txt", False), ("closed/new/out", True), ("closed", True)):
+        with pytest.raises(PermissionError, match="cannot write in this folder") as caught:
+            files.check_place(tmp_path / path, folder=folder)
+        assert caught.value.filename == str(tmp_path / "closed")

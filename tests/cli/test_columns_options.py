@@ -1,4 +1,4 @@
-"""train with --target, --annotate, --lexicon, --scheme and --repair, as a user calls it."""
+"""train with --target, --annotate, --lexicon, --repair and --set, as a user calls it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from spanloom import Document, Mention, Sentence, write
+from spanloom import Document, Mention, Recognizer, Sentence, write
 from spanloom.base.errors import ParameterError
 from spanloom.cli.app import app
+from spanloom.models import Chain
 
 
 def run(*arguments: str) -> Any:
@@ -36,7 +37,7 @@ def corpus(tmp_path: Path) -> str:
 def test_a_tagger_is_trained_and_its_column_used(corpus: str, tmp_path: Path) -> None:
     pos, ner, text = tmp_path / "pos.loom", tmp_path / "ner.loom", tmp_path / "new.txt"
     text.write_text("a mouse binds\n")
-    run("train", corpus, "--target", "pos", "--support", "observed", "--l2", "0.01", "-o", str(pos))
+    run("train", corpus, "--target", "pos", "--set", "support=observed", "--l2", "0.01", "-o", str(pos))
     tagged = json.loads(run("tag", str(pos), f"text:{text}", "--format", "jsonl").stdout)
     assert tagged["columns"]["pos"] == ["DT", "NN", "VBZ"]
     (tmp_path / "pos.toml").write_text('templates = ["pos[-1..1]"]\n')
@@ -46,15 +47,31 @@ def test_a_tagger_is_trained_and_its_column_used(corpus: str, tmp_path: Path) ->
     assert [m["label"] for m in found["mentions"]] == ["thing"]
 
 
-def test_lexicons_representations_and_repairs(corpus: str, tmp_path: Path) -> None:
+def test_lexicons_and_representations(corpus: str, tmp_path: Path) -> None:
     (tmp_path / "things.txt").write_text("gene\ncell\nmouse\nrat\n")
     (tmp_path / "bias.toml").write_text('templates = ["bias"]\n')
-    options = ["--features", str(tmp_path / "bias.toml"), "--scheme", "BIES,IO", "--repair", "parentheses"]
+    options = ["--features", str(tmp_path / "bias.toml"), "--set", 'scheme=["BIES", "IO"]']
     lexicons = ["--lexicon", f"things={tmp_path / 'things.txt'}", "--lexicon", "induced"]
-    run("train", corpus, *options, *lexicons, "--l2", "0.01", "-o", str(tmp_path / "ner.loom"))
+    run("train", corpus, *options, *lexicons, "--model", "chain", "--l2", "0.01", "-o", str(tmp_path / "ner.loom"))
+    assert Recognizer.load(tmp_path / "ner.loom").model == Chain(scheme=["BIES", "IO"])
     (tmp_path / "new.txt").write_text("the rat sings\n")
     out = run("tag", str(tmp_path / "ner.loom"), f"text:{tmp_path / 'new.txt'}", "--format", "jsonl").stdout
     assert len(json.loads(out)["mentions"]) == 1
+
+
+@pytest.mark.parametrize(("options", "more"), [([], []), (["--repair", "abbreviations"], ["HSF"])])
+def test_repairs(options: list[str], more: list[str], tmp_path: Path) -> None:
+    """A short form that was never a mention is one where its long form is, and only with the repair."""
+    train = [Sentence(["the", "heat", "shock", "factor", "is"], [Mention("g", ((1, 4),))])] * 3
+    train += [Sentence(["the", word, "is"]) for word in ("HSF", "(", ")")]
+    write([Document(train)], str(tmp_path / "train.jsonl"))
+    (tmp_path / "word.toml").write_text('templates = ["word"]\n')
+    model, text = str(tmp_path / "ner.loom"), tmp_path / "new.txt"
+    features = ["--features", str(tmp_path / "word.toml"), "--l2", "0.01"]
+    run("train", str(tmp_path / "train.jsonl"), *features, *options, "-o", model)
+    text.write_text("the heat shock factor ( HSF ) is\n")
+    found = json.loads(run("tag", model, f"text:{text}", "--format", "jsonl").stdout)["mentions"]
+    assert [m["text"] for m in found] == ["heat shock factor", *more]
 
 
 def test_a_lexicon_without_a_name_is_answered_in_the_form_of_the_option(corpus: str, tmp_path: Path) -> None:

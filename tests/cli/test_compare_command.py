@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.cli.app import app
+from spanloom.learning import Auto
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_terminal_shows_who_is_right_and_where(files):
 
 def test_a_system_may_be_a_model(files):
     """A model in place of B, recognised by its name or by how the file begins."""
-    ner = Recognizer(max_iter=30, threads=1).fit(read(files / "gold.jsonl"))
+    ner = Recognizer(trainer=Auto(max_iter=30), threads=1).fit(read(files / "gold.jsonl"))
     for name in ("b.loom", "b.model"):
         ner.save(files / name)
         paths = [str(files / "a.jsonl"), str(files / name), "--gold", str(files / "gold.jsonl")]

@@ -44,7 +44,7 @@ def test_convert_lossy_reports_the_loss(nested: str, tmp_path: Path) -> None:
     assert found["documents"] == 3
     assert found["counts"] == {"lost": 3}
     assert {m.label for d in read(target) for m in d.mentions} == {"other"}
-    assert "3 documents written" in run("convert", nested, target, "--lossy", "outermost").stderr
+    assert "3 documents, 2 mentions written to" in run("convert", nested, target, "--lossy", "outermost").stderr
 
 
 def test_convert_without_loss_and_back(nested: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
+from spanloom.learning import Auto
 
 WORDS = ["the", "IL-2", "receptor", "gene", "is", "active"]
 PROTEIN, DNA = Mention("protein", ((1, 3),)), Mention("DNA", ((1, 4),))
@@ -77,7 +78,9 @@ def test_html_writes_a_page(files):
 def test_a_model_is_run_on_the_corpus(files):
     """A model that learned the outer mentions finds them; the time is in the report."""
     model = files / "m.loom"
-    Recognizer("chain", overlap="outermost", max_iter=30, threads=1).fit(read(files / "gold.jsonl")).save(model)
+    Recognizer("chain", trainer=Auto(max_iter=30), keep="outermost", threads=1).fit(read(files / "gold.jsonl")).save(
+        model
+    )
     data = json.loads(run("evaluate", model, files / "gold.jsonl", "--json").stdout)
     assert (data["micro"]["precision"], data["micro"]["recall"]) == (1.0, 0.5)
     assert data["throughput"]["words_per_second"] > 0

@@ -1,4 +1,4 @@
-"""``--mention-penalty`` of train and tag."""
+"""``--penalty`` of train and tag."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_train_chooses_and_tag_overrides(tmp_path):
     model, text = tmp_path / "m.loom", tmp_path / "a.txt"
     text.write_text("IL-2 gene expression in T cells requires NF-kappa B.\n")
     told = run(
-        *("train", "sample:train", "--dev", "sample:dev", "--overlap", "longest", "--max-iter", 15, "--l2", 1),
-        *("--features", "crfsuite-like", "--mention-penalty", "auto", "--threads", 1, "-o", model),
+        *("train", "sample:train", "--dev", "sample:dev", "--keep", "longest", "--max-iter", 15, "--l2", 1),
+        *("--features", "crfsuite-like", "--penalty", "auto", "--threads", 1, "-o", model),
     )
     assert "mention penalty" in told
     ner = Recognizer.load(model)
@@ -31,7 +31,7 @@ def test_train_chooses_and_tag_overrides(tmp_path):
     assert set(ner.mention_penalty_.values()) <= {curve["best"]}
 
     def count(penalty: float) -> int:
-        out = run("tag", model, text, "--format", "jsonl", "--mention-penalty", penalty)
+        out = run("tag", model, text, "--format", "jsonl", "--penalty", penalty)
         return sum(len(json.loads(line)["mentions"]) for line in out.splitlines())
 
     assert count(-100) == 0 < count(20)

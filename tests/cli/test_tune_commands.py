@@ -12,7 +12,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.cli.app import app
 from spanloom.tuning.jobs import make_recognizer
 
-SETTINGS = ["--set", "overlap=outermost", "--set", "max_iter=3", "--set", "threads=1", "--jobs", "1"]
+SETTINGS = ["--set", "keep=outermost", "--set", "max_iter=3", "--set", "threads=1", "--jobs", "1"]
 
 
 def run(*arguments):
@@ -29,7 +29,7 @@ def test_tune_shows_all_trials_and_trains_the_best(tmp_path):
     data = json.loads(run(*command, "--json", "-o", model))
     assert [t["settings"]["l2"] for t in data["trials"]] == [0.1, 5]
     assert data["best"]["f1"] == max(t["f1"] for t in data["trials"])
-    assert Recognizer.load(model).l2 == data["best"]["settings"]["l2"]
+    assert Recognizer.load(model).trainer.l2 == data["best"]["settings"]["l2"]
     assert len(state.read_text().splitlines()) == 2
     assert "best: l2=" in run(*command)
 
@@ -65,9 +65,7 @@ def test_bad_settings_are_refused():
         run("tune", "sample:train", "--dev", "sample:dev", "--grid", "l3=1", "--jobs", "1")
 
 
-@pytest.mark.parametrize(
-    "given", [["--grid", "mention_penalty=auto,1"], ["--set", "mention_penalty=auto", "--grid", "l2=1"]]
-)
+@pytest.mark.parametrize("given", [["--grid", "penalty=auto,1"], ["--set", "penalty=auto", "--grid", "l2=1"]])
 def test_a_penalty_to_try_is_a_number(given):
     """What is chosen on development data is not tried: it would be scored at another value."""
     with pytest.raises(ParameterError, match="give numbers to try"):
@@ -77,9 +75,9 @@ def test_a_penalty_to_try_is_a_number(given):
 def test_a_grid_of_penalties_by_label_and_of_cut_offs_with_clusters(tmp_path):
     """Commas in brackets do not part values; a cut-off leaves the tables of a set where they are."""
     (tmp_path / "paths").write_text("0110\tgene\t3\n0111\tp53\t2\n")
-    command = ["tune", "sample:train", "--dev", "sample:dev", "--set", "overlap=longest", *SETTINGS[2:], "--json"]
-    grid = 'mention_penalty={"PER": 1, "ORG": 0.5},0'
+    command = ["tune", "sample:train", "--dev", "sample:dev", "--set", "keep=longest", *SETTINGS[2:], "--json"]
+    grid = 'penalty={"PER": 1, "ORG": 0.5},0'
     data = json.loads(run(*command, "--set", "model=edge", "--grid", grid))
-    assert [t["settings"]["mention_penalty"] for t in data["trials"]] == [{"PER": 1, "ORG": 0.5}, 0]
+    assert [t["settings"]["penalty"] for t in data["trials"]] == [{"PER": 1, "ORG": 0.5}, 0]
     made = make_recognizer({"features": "muis-lu-genia", "clusters": tmp_path / "paths", "min_count": 2}).features
     assert (made.min_count, made.resources["brown"]["p53"]) == (2, ["0111"])

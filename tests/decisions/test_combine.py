@@ -11,6 +11,7 @@ from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
 from spanloom.decisions.combine import combine
+from spanloom.learning import Auto
 
 P, Q, R = Mention("p", ((0, 1),)), Mention("q", ((0, 2),)), Mention("r", ((1, 3),))
 
@@ -71,7 +72,7 @@ def test_bad_input_is_named():
 def test_the_command_combines_models_and_corpora(tmp_path):
     """A model and a corpus with other mentions: the union has the mentions of both."""
     train = list(read("sample:train"))
-    Recognizer("outermost", max_iter=10).fit(train).save(tmp_path / "m.loom")
+    Recognizer("outermost", trainer=Auto(max_iter=10)).fit(train).save(tmp_path / "m.loom")
     test = [Document([s.with_mentions([]) for s in d.sentences], d.id, d.text, d.starts) for d in read("sample:test")]
     extra = Mention("extra", ((0, 1),))
     test[0].sentences[0] = test[0].sentences[0].with_mentions([extra])

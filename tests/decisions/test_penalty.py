@@ -6,11 +6,15 @@ import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.configuration import configure
+from spanloom.decisions.best import Best
 from spanloom.decisions.penalty import GRID, by_label, choose_each, choose_one
 from spanloom.evaluation import micro
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import Score
 from spanloom.formats import read
+from spanloom.learning import LBFGS, Auto
+from spanloom.models import Chain, Chains
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +32,9 @@ def scored(counts: list[tuple[int, int]], gold: int) -> list[Score]:
 def test_a_higher_penalty_finds_more_mentions(corpus, model):
     """The number of mentions never falls as the penalty rises, and differs between its ends."""
     train, dev = corpus
-    ner = Recognizer(model, features="crfsuite-like", l2=1.0, max_iter=20, overlap="longest", threads=1).fit(train)
+    ner = Recognizer(
+        model, features="crfsuite-like", trainer=LBFGS(l2=1.0, max_iter=20), keep="longest", threads=1
+    ).fit(train)
     counts = [
         sum(len(s.mentions) for s in ner.set_mention_penalty(value).predict(dev))
         for value in (-6.0, -1.0, 0.0, 1.0, 6.0)
@@ -40,7 +46,9 @@ def test_a_higher_penalty_finds_more_mentions(corpus, model):
 def test_auto_chooses_the_best_of_the_sweep_and_keeps_it(corpus, tmp_path):
     """The chosen value is the best on the development data, is stored, and the curve holds what predict gives."""
     train, dev = corpus
-    ner = Recognizer("edge", features="crfsuite-like", l2=1.0, max_iter=20, mention_penalty="auto", threads=1)
+    ner = Recognizer(
+        "edge", features="crfsuite-like", trainer=LBFGS(l2=1.0, max_iter=20), decide=Best(penalty="auto"), threads=1
+    )
     ner.fit(train, dev=dev)
     curve = ner.penalty_curve_
     assert curve is not None
@@ -62,7 +70,7 @@ def test_auto_chooses_the_best_of_the_sweep_and_keeps_it(corpus, tmp_path):
 def test_one_label_may_be_penalised_alone(corpus):
     """A penalty on one label leaves the others as they were."""
     train, dev = corpus
-    ner = Recognizer("edge", features="crfsuite-like", l2=1.0, max_iter=20, threads=1).fit(train)
+    ner = Recognizer("edge", features="crfsuite-like", trainer=LBFGS(l2=1.0, max_iter=20), threads=1).fit(train)
     plain = ner.predict(dev)
     label = max(ner.labels_, key=lambda x: sum(m.label == x for s in plain for m in s.mentions))
     changed = ner.set_mention_penalty({label: -50.0}).predict(dev)
@@ -88,10 +96,10 @@ def test_what_is_refused(corpus):
     with pytest.raises(ParameterError, match="no label 'x'"):
         by_label({"x": 1.0}, ["a"])
     for bad in ("automatic", float("nan"), {"a": True}, None):
-        with pytest.raises(ParameterError, match="mention_penalty"):
-            Recognizer(mention_penalty=bad).fit(train)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match="'penalty' parameter"):
+            Recognizer(decide=Best(penalty=bad)).fit(train)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="development data"):
-        Recognizer(mention_penalty="auto").fit(train)
+        Recognizer(decide=Best(penalty="auto")).fit(train)
     for bad in (1e308, {"X": -1e7}):
         with pytest.raises(ParameterError, match="from -1e\\+06 to 1e\\+06"):
             Recognizer().fit(FLAT).set_mention_penalty(bad)
@@ -108,14 +116,14 @@ def test_what_could_not_be_used_is_refused_before_the_training(model, wanted, me
     """Not a single iteration is lost."""
     heard: list[int] = []
     with pytest.raises(ParameterError, match=message):
-        Recognizer(model, mention_penalty=wanted).fit(FLAT, dev=FLAT, listener=lambda r: heard.append(r.number))
+        Recognizer(model, decide=Best(penalty=wanted)).fit(FLAT, dev=FLAT, listener=lambda r: heard.append(r.number))
     assert not heard
 
 
 def test_development_data_that_say_nothing(corpus):
     """None of the labels is an error; the same F1 everywhere leaves the penalty at 0."""
     train, _ = corpus
-    ner = Recognizer("edge", features="crfsuite-like", max_iter=3).fit(train)
+    ner = Recognizer("edge", features="crfsuite-like", trainer=Auto(max_iter=3)).fit(train)
     for nothing in ([], [Sentence(["a"], [Mention("other", ((0, 1),))])]):
         with pytest.raises(CorpusError, match="have no mention of a label that the model finds"):
             ner.tune_mention_penalty(nothing)
@@ -132,7 +140,7 @@ def test_labels_that_have_learned_nothing_get_no_penalty(corpus):
         if record.component == 1:
             raise KeyboardInterrupt
 
-    ner = Recognizer("edge", features="crfsuite-like", max_iter=10)
+    ner = Recognizer("edge", features="crfsuite-like", trainer=Auto(max_iter=10))
     with pytest.raises(KeyboardInterrupt):
         ner.fit(train, listener=stop)
     untrained = set(ner.training_["untrained"])
@@ -148,9 +156,10 @@ def test_labels_that_have_learned_nothing_get_no_penalty(corpus):
 def test_mentions_that_a_scheme_merges_lower_the_ceiling():
     """IO has no mark for a border: two neighbours of one label come back as one."""
     corpus = [Sentence(["a", "b", "c"], [Mention("X", ((0, 1),)), Mention("X", ((1, 2),)), Mention("Y", ((2, 3),))])]
-    for model in ("chain", "chains"):
-        assert Recognizer(model, scheme="IO", max_iter=2).fit(corpus).ceiling_ == pytest.approx(1 / 3)
-        assert Recognizer(model, scheme="IOB2", max_iter=2).fit(corpus).ceiling_ == 1
+    for kind in (Chain, Chains):
+        for scheme, ceiling in (("IO", 1 / 3), ("IOB2", 1.0)):
+            ner = Recognizer(kind(scheme=scheme), trainer=Auto(max_iter=2)).fit(corpus)
+            assert ner.ceiling_ == pytest.approx(ceiling)
 
 
 def test_tune_tries_penalties_on_the_trained_model(corpus):
@@ -160,9 +169,9 @@ def test_tune_tries_penalties_on_the_trained_model(corpus):
     train, dev = corpus
     settings = {"model": "edge", "features": "crfsuite-like", "max_iter": 10, "threads": 1}
     values = [-1.0, 0.0, 2.0]
-    trials = tune(train, dev, grid={"mention_penalty": values}, base=settings, processes=1).trials
-    ner = Recognizer(**settings).fit(train)
+    trials = tune(train, dev, grid={"penalty": values}, base=settings, processes=1).trials
+    ner = configure(settings).fit(train)
     wanted = {value: ner.set_mention_penalty(value).score(dev).micro.f1 for value in values}
-    assert {trial.settings["mention_penalty"]: trial.score.f1 for trial in trials} == pytest.approx(wanted)
+    assert {trial.settings["penalty"]: trial.score.f1 for trial in trials} == pytest.approx(wanted)
     assert len(set(wanted.values())) == 3
-    assert ner.set_params(mention_penalty=-1.0).score(dev).f1 == pytest.approx(wanted[-1.0])
+    assert ner.set_params(decide__penalty=-1.0).score(dev).f1 == pytest.approx(wanted[-1.0])

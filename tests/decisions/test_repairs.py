@@ -8,6 +8,7 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document
 from spanloom.decisions.repairs import agreeing_abbreviations, whole_parentheses
+from spanloom.learning import LBFGS
 
 Part = tuple[int, int]
 
@@ -71,7 +72,7 @@ def test_a_short_form_is_a_mention_everywhere_in_the_document() -> None:
 def test_a_recogniser_repairs_document_by_document() -> None:
     train = [Sentence(["the", "heat", "shock", "factor", "is"], [Mention("g", ((1, 4),))])] * 3
     train += [Sentence(["the", w, "is"]) for w in ("HSF", "(", ")")]
-    ner = Recognizer(features=["word"], l2=0.01, repairs=["abbreviations"]).fit(train)
+    ner = Recognizer(features=["word"], trainer=LBFGS(l2=0.01), repairs=["abbreviations"]).fit(train)
     first = Sentence(["heat", "shock", "factor", "(", "HSF", ")"])
     other = Sentence(["HSF", "binds"])
     together = ner.predict(Document([first, other]))

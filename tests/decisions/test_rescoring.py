@@ -1,4 +1,4 @@
-"""A second opinion on broken candidates."""
+"""A second opinion on discontinuous candidates."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from spanloom import Mention, Sentence
-from spanloom.decisions.rescoring import COMPANY, LOWEST, NUMBERS, TEXT, Company, _products, _regress, describe
+from spanloom.decisions.rescoring import CONTEXT, LOWEST, NUMBERS, TEXT, Rescoring, _products, _regress, describe
 
-BROKEN = Mention("cell", ((0, 1), (4, 5)))
+APART = Mention("cell", ((0, 1), (4, 5)))
 PLAIN = Sentence(["A", "b", "c", "D", "e", "f", "g"])
 
 
 def numbers(*others: tuple[float, Mention], text: Sentence = PLAIN) -> dict[str, float]:
-    """What is seen of the broken mention beside others."""
-    places, table = describe([(0.5, BROKEN), *others], text)
+    """What is seen of the discontinuous mention beside others."""
+    places, table = describe([(0.5, APART), *others], text)
     return dict(zip(NUMBERS, table[places.index(0)].tolist(), strict=True))
 
 
-def test_what_is_seen_of_a_broken_mention_alone() -> None:
+def test_what_is_seen_of_a_discontinuous_mention_alone() -> None:
     seen = numbers((2.0, Mention("cell", ((6, 7),))), (2.0, Mention("gene", ((2, 5),))))
-    low = dict.fromkeys(("sibling", "unbroken", "weaker", "rival", "whole", "alone"), LOWEST)
+    low = dict.fromkeys(("sibling", "contiguous", "weaker", "rival", "whole", "alone"), LOWEST)
     expected = {"score": 0.5, **low, "siblings": 0.0, "uncovered": math.log1p(3)}
-    assert {name: seen[name] for name in COMPANY} == expected
+    assert {name: seen[name] for name in CONTEXT} == expected
     assert {name: value for name in TEXT if (value := seen[name])} == {"two": 1.0, "gap": math.log1p(3)}
 
 
-def test_what_is_seen_of_its_company() -> None:
+def test_what_is_seen_of_the_others() -> None:
     """ "A , and B C": the sibling B C covers one of three skipped tokens, A and C alone are of any label."""
     sibling, rival = Mention("cell", ((3, 5),)), Mention("cell", ((0, 4),))
-    whole, broken = Mention("cell", ((0, 5),)), Mention("cell", ((1, 2), (4, 5)))
+    whole, apart = Mention("cell", ((0, 5),)), Mention("cell", ((1, 2), (4, 5)))
     part, other_label = Mention("gene", ((0, 1),)), Mention("gene", ((0, 5),))
-    seen = numbers((1.0, sibling), (-0.5, whole), (-2.0, part), (3.0, other_label), (1.5, broken), (4.0, rival))
-    assert (seen["sibling"], seen["unbroken"], seen["weaker"]) == (4.0, 4.0, 0.5), "A , and B has tokens of the gap"
-    seen = numbers((1.0, sibling), (-0.5, whole), (-2.0, part), (3.0, other_label), (1.5, broken))
-    assert (seen["sibling"], seen["unbroken"], seen["weaker"]) == (1.5, 1.0, 0.5)
+    seen = numbers((1.0, sibling), (-0.5, whole), (-2.0, part), (3.0, other_label), (1.5, apart), (4.0, rival))
+    assert (seen["sibling"], seen["contiguous"], seen["weaker"]) == (4.0, 4.0, 0.5), "A , and B has tokens of the gap"
+    seen = numbers((1.0, sibling), (-0.5, whole), (-2.0, part), (3.0, other_label), (1.5, apart))
+    assert (seen["sibling"], seen["contiguous"], seen["weaker"]) == (1.5, 1.0, 0.5)
     assert (seen["rival"], seen["whole"], seen["alone"]) == (-0.5, -0.5, -2.0)
     assert seen["siblings"] == pytest.approx(math.log1p(2))
     assert seen["uncovered"] == pytest.approx(math.log1p(1))
@@ -70,15 +70,15 @@ def test_what_is_seen_of_the_words_around_its_gap(text: str, pos: str | None, ex
     assert {name for name in TEXT if seen[name]} == expected | {"two", "gap"}
 
 
-def company(bias: float, least: float, thresholds: dict[str, float]) -> Company:
+def rescoring(bias: float, least: float, thresholds: dict[str, float]) -> Rescoring:
     n = len(NUMBERS)
-    return Company((0.0,) * n, (1.0,) * n, (0.0,) * _products(np.zeros((1, n))).shape[1], bias, least, thresholds)
+    return Rescoring((0.0,) * n, (1.0,) * n, (0.0,) * _products(np.zeros((1, n))).shape[1], bias, least, thresholds)
 
 
 def test_contiguous_candidates_keep_their_scores() -> None:
-    second = company(5.0, 1.0, {"cell": 0.25})
+    second = rescoring(5.0, 1.0, {"cell": 0.25})
     whole = Mention("cell", ((3, 5),))
-    assert second.rescore([(9.0, whole), (-2.0, BROKEN)], PLAIN) == [(9.0, whole), (4.25, BROKEN)]
+    assert second.rescore([(9.0, whole), (-2.0, APART)], PLAIN) == [(9.0, whole), (4.25, APART)]
     assert second.rescore([], PLAIN) == []
 
 
@@ -102,15 +102,15 @@ def test_the_regression_is_at_its_optimum() -> None:
     assert approx_fprime(at, loss) == pytest.approx(np.zeros(4), abs=1e-3)
 
 
-def test_company_is_learned() -> None:
-    """Broken candidates with a good sibling are right, those without are wrong, whatever their own score."""
+def test_rescoring_is_learned() -> None:
+    """Discontinuous candidates with a good sibling are right, those without are wrong, whatever their own score."""
     sibling = Mention("cell", ((3, 5),))
-    good = [[(2.0, sibling), (score, BROKEN)] for score in (-1.0, -0.5, 0.5)]
-    bad = [[(score, BROKEN)] for score in (-1.0, -0.5, 0.5)]
-    scored, gold = [*good, *bad, *good, *bad], ([[sibling, BROKEN]] * 3 + [[]] * 3) * 2
-    second = Company.learn(scored, [PLAIN] * 12, gold)
+    good = [[(2.0, sibling), (score, APART)] for score in (-1.0, -0.5, 0.5)]
+    bad = [[(score, APART)] for score in (-1.0, -0.5, 0.5)]
+    scored, gold = [*good, *bad, *good, *bad], ([[sibling, APART]] * 3 + [[]] * 3) * 2
+    second = Rescoring.learn(scored, [PLAIN] * 12, gold)
     assert second is not None
     taken = [[m for score, m in second.rescore(some, PLAIN) if score > 0] for some in scored]
     assert [sorted(some) for some in taken] == [sorted(some) for some in gold]
-    assert Company.from_json(second.to_json()) == second
-    assert Company.learn(bad, [PLAIN] * 3, [[]] * 3) is None
+    assert Rescoring.from_json(second.to_json()) == second
+    assert Rescoring.learn(bad, [PLAIN] * 3, [[]] * 3) is None

@@ -8,6 +8,7 @@ import pytest
 
 from spanloom import Mention, Recognizer, read
 from spanloom.evaluation import by_label, evaluate, micro
+from spanloom.learning import Auto
 
 LABELS = ("LOC", "ORG", "PER")
 
@@ -98,7 +99,7 @@ def test_predictions_on_uner_ewt(shared_data):
     """A model of a few iterations on real text; also the macro average and the report's own tables."""
     train = [d for d, _ in zip(read(f"uner:{shared_data}/uner-ewt?split=train"), range(30), strict=False)]
     dev = [s for d in read(f"uner:{shared_data}/uner-ewt?split=dev") for s in d.sentences]
-    predicted = [s.mentions for s in Recognizer(max_iter=15, threads=2).fit(train).predict(dev)]
+    predicted = [s.mentions for s in Recognizer(trainer=Auto(max_iter=15), threads=2).fit(train).predict(dev)]
     theirs = check([s.mentions for s in dev], predicted, [len(s) for s in dev])
     report = evaluate(dev, predicted)
     assert report.macro["f1"] == pytest.approx(theirs["macro avg"]["f1-score"], abs=1e-15)

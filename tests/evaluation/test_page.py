@@ -96,11 +96,15 @@ def test_every_mistake_is_there_with_its_sentence(report):
     first = data["mistakes"][0]
     assert (first["gold"], first["predicted"], first["goldText"], first["prob"]) == ("A<i>", "B", EVIL, 0.5)
     assert first["where"] == "<0> #0"
-    sentence = data["sentences"][first["sentence"]]
-    assert sentence["tokens"][0] == EVIL
-    assert sentence["space"] == [1] * 8
-    assert ["B", [[2, 4]], 1, None] in sentence["gold"]
-    assert ["B", [[5, 6]], 0, 0.75] in sentence["predicted"]
+    drawn = Reader(data["sentences"][first["sentence"]])
+    assert "".join(drawn.texts) == f"{EVIL} of c d e f g h"
+    captions = [(a["data-l"], "up" in a["class"].split()) for tag, a in drawn.tags if "data-l" in a]
+    assert sorted(captions) == sorted(
+        [
+            *(("✗ A<i>", True), ("✗ B", True), ("✗ B", True), ("✓ B", True)),
+            *(("+ B 0.50", False), ("+ B 0.25", False), ("✓ B 0.90", False), ("+ B 0.75", False)),
+        ]
+    )
 
 
 def test_a_limit_is_said(report):

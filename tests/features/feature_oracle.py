@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from spanloom.features.grammar import FLAGS, Template, View
+from spanloom.features.templates import FLAGS, Template, View
 
 GREEK = [
     "alpha",

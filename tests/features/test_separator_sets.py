@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from spanloom import Mention, Recognizer, Sentence
+from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.annotators import PhraseColumns
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.features.separator_sets import muis_lu
+from spanloom.learning import LBFGS
 
 CLUSTERS = {"brown": {"gene": ["0110"], "p53": ["0111"]}}
 WORDS = Sentence(["the", "p53", "gene"], [Mention("DNA", ((1, 3),))], {"pos": ["DT", "NN", "NN"]})
@@ -51,7 +52,9 @@ def test_the_set_for_gaps_is_the_other_one_gap_earlier():
 def test_sets_train_a_model(name, tmp_path):
     """Through the Recognizer, with clusters from a file and phrases from part of speech; also after loading."""
     (tmp_path / "paths").write_text("0110\tgene\t3\n0111\tp53\t2\n")
-    ner = Recognizer("edge", features=name, clusters=tmp_path / "paths", annotators=["phrases"], l2=0.001, max_iter=40)
+    ner = Recognizer(
+        "edge", features=name, clusters=tmp_path / "paths", annotators=["phrases"], trainer=LBFGS(l2=0.001, max_iter=40)
+    )
     ner.fit([WORDS] * 2)
     ner.save(tmp_path / "m.loom")
     plain = Sentence(WORDS.tokens, columns=WORDS.columns)
@@ -73,4 +76,4 @@ def test_phrases_of_a_sentence():
     assert made["phrase"] == [*list("BIIIE"), "O", "O", "O", *list("BIE")]
     assert made["phrase-head"] == ["receptor"] * 5 + ["O"] * 3 + ["cells"] * 3
     with pytest.raises(CorpusError, match="'pos'"):
-        PhraseColumns().columns([Sentence(["a"])])
+        PhraseColumns().annotate([Document([Sentence(["a"])])])

@@ -1,6 +1,8 @@
 """brat folders: discontinuous mentions, attributes, relations that come along, and broken lines."""
 
+import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import CorpusError, Document, Mention, read, write
+from spanloom.corpus import make_document
 from tests.formats.random_documents import documents, everything
 
 TEXT = "Human and mouse IL-2 genes\nwere cloned. Both bind."
@@ -152,3 +155,67 @@ def test_any_bytes_give_documents_or_a_corpus_error_with_its_file(ann: bytes, te
         except CorpusError as error:
             message = str(error)
         assert "a.ann:" in message or "a.txt:" in message
+
+
+def test_existing_annotations_are_refused_unless_told_otherwise(tmp_path: Path) -> None:
+    """Tagging again must not cost hand corrections; the check comes before the documents are asked for."""
+    target = tmp_path / "out"
+    write([make_document("Anna sings.", "a")], f"brat:{target}")
+    (target / "a.ann").write_text("T1\tPER 0 4\tAnna\n")
+
+    def never() -> Iterator[Document]:
+        pytest.fail("work was done before the output was checked")
+        yield
+
+    with pytest.raises(CorpusError, match=r"a\.ann already, maybe corrected by hand.*--overwrite"):
+        write(never(), f"brat:{target}")
+    assert (target / "a.ann").read_text() == "T1\tPER 0 4\tAnna\n"
+    write([make_document("Anna sings.", "a")], f"brat:{target}?overwrite=yes")
+    assert (target / "a.ann").read_text() == ""
+
+
+def test_a_single_ann_is_a_pair_of_files(tmp_path: Path) -> None:
+    """Beside the text that was tagged: it is the same and stays; another text is not replaced."""
+    text = tmp_path / "chapter.1.txt"
+    text.write_bytes(b"\xef\xbb\xbfAnna sings.")
+    doc = make_document("Anna sings.", "x")
+    doc.sentences[0].mentions.append(Mention("PER", ((0, 1),)))
+    write([doc], tmp_path / "chapter.1.ann")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["chapter.1.ann", "chapter.1.txt"]
+    assert [d.mentions for d in read(tmp_path / "chapter.1.ann")] == [[Mention("PER", ((0, 1),))]]
+    with pytest.raises(CorpusError, match="already"):
+        write([doc], tmp_path / "chapter.1.ann")
+    (tmp_path / "other.txt").write_text("Bert sings.")
+    with pytest.raises(CorpusError, match="another text"):
+        write([doc], tmp_path / "other.ann")
+    assert not (tmp_path / "other.ann").exists()
+    with pytest.raises(CorpusError, match=r"holds one document.*folder"):
+        write([doc, doc], tmp_path / "two.ann")
+    assert not (tmp_path / "two.ann").exists()
+
+
+def test_a_path_is_named_once_and_the_encoding_to_try(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Århus".encode("latin-1"))
+    (tmp_path / "a.ann").write_text("")
+    with pytest.raises(CorpusError) as caught:
+        list(read(f"brat:{tmp_path}"))
+    assert str(caught.value).count("a.txt") == 1
+    (typed,) = re.findall(r"'(brat:[^']*)'", str(caught.value))
+    assert [doc.text for doc in read(typed)] == ["Århus"]
+
+
+def test_misaligned_mentions_say_the_reference_to_type(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Annabelle sings.")
+    (tmp_path / "a.ann").write_text("T1\tPER 0 4\tAnna\n")
+    with pytest.raises(CorpusError) as caught:
+        list(read(f"brat:{tmp_path}"))
+    (typed,) = re.findall(r"'(brat:[^']*)'", str(caught.value))
+    assert typed == f"brat:{tmp_path}?align=expand"
+    assert [doc.mentions for doc in read(typed)] == [[Mention("PER", ((0, 1),))]]
+
+
+def test_documents_of_text_files_keep_their_names(tmp_path: Path) -> None:
+    """And not chapter.txt.txt."""
+    (tmp_path / "chapter.txt").write_text("Anna sings.")
+    write(read(tmp_path / "chapter.txt"), f"brat:{tmp_path}/out")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["chapter.ann", "chapter.txt"]

@@ -1,5 +1,6 @@
 """Files of columns: layouts that people have, layers, documents, and what does not fit."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_what_has_no_place_is_counted(tmp_path: Path) -> None:
         ("a O\nb\n", r":2: 1 columns, but 2"),
         ("a\tO\n\tO\n", ":2: the token is empty"),
         ("a Q-x\n", ":1: tag 'Q-x' is not"),
-        ("a\n", "asked for as word and as tag"),
+        ("a\n", r":1: one column only, .a.; .* word and a tag .*text:FILE"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
@@ -173,3 +174,34 @@ def test_any_bytes_give_documents_or_a_corpus_error_with_its_line(content: bytes
         except CorpusError as error:
             message = str(error)
         assert "a.conll:" in message
+
+
+NESTED = "Foreningen\tO\tO\naf\tO\tO\nDansk\tB-ORG\tB-MISC\nJern\tI-ORG\tO\n\nved\tO\tO\nÅrhus\tO\tB-LOC\n"
+
+
+def test_a_second_column_of_tags_is_pointed_out_with_what_to_type(tmp_path: Path) -> None:
+    """Three mentions are in the file; by default two are read, and the report says how to read them all."""
+    path = tmp_path / "da.conll"
+    path.write_text(NESTED)
+    corpus = read(path)
+    assert [m.label for doc in corpus for m in doc.mentions] == ["MISC", "LOC"]
+    (problem,) = corpus.report.problems
+    assert (problem.kind, problem.severity, problem.where) == ("tags-unread", "warning", str(path))
+    assert "column 1 looks like tags" in problem.message
+    typed = re.findall(r"'(conll:[^']*)'", problem.message)
+    assert typed == [f"conll:{path}?tags=1,2", f"conll:{path}?columns=NAME:1"]
+    whole = read(typed[0])
+    assert sorted(m.label for doc in whole for m in doc.mentions) == ["LOC", "MISC", "ORG"]
+    assert not whole.report.problems
+    named = read(typed[1])
+    assert [m.label for doc in named for m in doc.mentions] == ["MISC", "LOC"]
+    assert not named.report.problems
+
+
+@pytest.mark.parametrize("other", ["NN NN NNP", "O O O", "B-NP I-NP ,"])
+def test_columns_that_are_no_tags_are_not_pointed_out(tmp_path: Path, other: str) -> None:
+    path = tmp_path / "a.conll"
+    path.write_text("".join(f"w\t{value}\t{tag}\n" for value, tag in zip(other.split(), "OOO", strict=True)))
+    corpus = read(path)
+    assert len(list(corpus)) == 1
+    assert not corpus.report.problems

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanloom import CorpusError, Document, Mention, Report, Sentence, read
+from spanloom import CorpusError, Document, Mention, Report, Sentence, _native, read
 from spanloom._native import join_tagged_terms
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.patterns import nesting_patterns
-from spanloom.formats.genia import reader
 from spanloom.formats.genia.coordination import members
 from spanloom.formats.genia.markup import parse
 from spanloom.formats.genia.pos import place_document
@@ -214,9 +213,9 @@ def both_ways(ref: str, monkeypatch: pytest.MonkeyPatch, **options: str) -> tupl
         return made
 
     with monkeypatch.context() as patch:
-        patch.setattr(reader, "join_tagged_terms", counted)
+        patch.setattr(_native, "join_tagged_terms", counted)
         fast = everything(list(read(ref, **options)))
-        patch.setattr(reader, "join_tagged_terms", lambda articles, *rest: [None] * len(articles))
+        patch.setattr(_native, "join_tagged_terms", lambda articles, *rest: [None] * len(articles))
         careful = everything(list(read(ref, **options)))
     return fast, careful, taken
 

@@ -45,8 +45,10 @@ READERS: dict[str, tuple[list[str], str, str]] = {
     "bioc-json": (["a.json"], "a.json", ""),
     "spacy": (["a.spacy"], "a.spacy", ""),
     "parquet": (["a.parquet"], "a.parquet", ""),
+    "csv": (["a.csv"], "a.csv", "text=title,abstract&id=pmid"),
+    "gz": (["a.jsonl.gz"], "a.jsonl.gz", "text=abstract"),
 }
-FORMATS = {"iob2": "conllu", "bioc-json": "bioc"}
+FORMATS = {"iob2": "conllu", "bioc-json": "bioc", "gz": "jsonl"}
 
 SEEDS: dict[str, list[str]] = {
     "jsonl": [
@@ -109,6 +111,8 @@ SEEDS: dict[str, list[str]] = {
     ],
     "spacy": [],
     "parquet": [],
+    "csv": ['pmid,title,abstract\n17,XY-7,"It binds, ""so"".\nIt does."\n'],
+    "gz": [],
 }
 
 
@@ -145,7 +149,7 @@ def instrument() -> None:
     for name in EXTENSIONS:
         importlib.import_module(f"spanloom.formats.{name}")
     for name, module in list(sys.modules.items()):
-        if not name.startswith("spanloom.corpus"):
+        if not name.startswith(("spanloom.corpus", "spanloom.formats")):
             continue
         for value in list(vars(module).values()):
             inside = list(vars(value).values()) if inspect.isclass(value) else [value]

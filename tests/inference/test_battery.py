@@ -13,7 +13,7 @@ import spanloom.models  # noqa: F401  (so that all components exist)
 from spanloom import Mention
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import reading_order
-from spanloom.models.base import Component
+from spanloom.models.component import Component
 from spanloom.models.segments import LatticeComponent
 from spanloom.models.separators import SeparatorComponent
 from strategies import CASES, Case, cases, mention_sets
@@ -26,6 +26,11 @@ def ready(data: st.DataObject, name: str) -> Case:
     case = data.draw(cases(name))
     assume(case.believed.structures)
     return case
+
+
+def least_seen(name: str) -> float:
+    """Sets less probable than this may be missing where structures are listed until 1e-9 is left."""
+    return 1e-8 if "BIOHD" in name else 0.0
 
 
 def test_every_component_is_here() -> None:
@@ -85,7 +90,8 @@ def test_k_best_are_the_most_probable_sets_with_their_probabilities(name: str, d
     sets = case.believed.sets
     found = case.distribution().k_best(k)
     best = sorted(sets.values(), reverse=True)[:k]
-    assert [p for p, _ in found] == pytest.approx(best, **CLOSE)
+    assert np.all(np.array(best[len(found) :]) < least_seen(name))
+    assert [p for p, _ in found] == pytest.approx(best[: len(found)], **CLOSE)
     assert len({frozenset(own) for _, own in found}) == len(found)
     for p, own in found:
         assert p == pytest.approx(sets[frozenset(own)], **CLOSE)
@@ -101,13 +107,12 @@ def test_all_sets_sum_to_one(name: str, data: st.DataObject) -> None:
     assert math.fsum(p for p, _ in found) == pytest.approx(1.0, abs=1e-8)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if "free" not in name and "BIOHD" not in name])
 @settings(max_examples=25)
 @given(data=st.data())
 def test_the_best_set_is_what_the_decoder_finds(name: str, data: st.DataObject) -> None:
     """Where each set is one structure; two sets that are equally good may change places."""
     case = ready(data, name)
-    assume(case.decodes)
     _, decoded = case.best()
     top = case.distribution().k_best(1)[0]
     assert frozenset(top[1]) == decoded or case.believed.sets[decoded] == pytest.approx(top[0], rel=1e-7)
@@ -128,8 +133,8 @@ def test_clamping_is_conditioning(name: str, data: st.DataObject) -> None:
         with pytest.raises(ParameterError, match="must"):
             case.distribution().clamp(must, never)
         return
-    # What is left must be a probability that doubles can hold, or listed structures (BIOHD) cannot see it.
-    assume("BIOHD" not in name or given_these.log_z - case.believed.log_z > -15)
+    # Structures that are not listed (BIOHD) are not seen here either.
+    assume("BIOHD" not in name or given_these.log_z - case.believed.log_z > -5)
     once = case.distribution().clamp(must, never)
     assert once.log_z == pytest.approx(given_these.log_z, rel=1e-9, abs=1e-6)
     twice = case.distribution().clamp(never=never).clamp(must=must)
@@ -138,7 +143,9 @@ def test_clamping_is_conditioning(name: str, data: st.DataObject) -> None:
         assert once.prob(mention) == pytest.approx(given_these.prob(mention), rel=1e-6, abs=1e-6)
     assert once.entropy() == pytest.approx(given_these.entropy(), rel=1e-5, abs=1e-5)
     best = sorted(given_these.sets.values(), reverse=True)[:5]
-    assert [p for p, _ in once.k_best(5)] == pytest.approx(best, rel=1e-6, abs=1e-6)
+    again = once.k_best(5)
+    assert np.all(np.array(best[len(again) :]) < least_seen(name))
+    assert [p for p, _ in again] == pytest.approx(best[: len(again)], rel=1e-6, abs=1e-6)
     for drawn in once.sample(3, 7):
         assert set(must) <= set(drawn)
         assert not set(never) & set(drawn)
@@ -155,14 +162,14 @@ def test_samples_have_the_frequencies_of_the_distribution(name: str, data: st.Da
     assert drawn == [frozenset(own) for own in found.sample(n, 5)]
     assert set(drawn) <= set(sets)
     for own, p in sets.items():
-        assert abs(drawn.count(own) - n * p) <= 6 * math.sqrt(n * p * (1 - p)) + 3
+        assert abs(drawn.count(own) - n * p) <= 6 * math.sqrt(n * p * max(0.0, 1 - p)) + 3
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if CASES[name][0] is not CASES["spans"][0]])
 @settings(max_examples=15)
 @given(data=st.data())
 def test_marginals_are_those_of_the_engine(name: str, data: st.DataObject) -> None:
-    """For components whose sites hold one column each, rows are distributions and equal the structure's expectations."""
+    """Where a site holds one column, rows are distributions and equal the structure's expectations."""
     case = ready(data, name)
     found = case.distribution().marginals()
     assert found.probs.shape == (len(found.sites), len(found.names))
@@ -182,7 +189,7 @@ def test_marginals_are_those_of_the_engine(name: str, data: st.DataObject) -> No
 @settings(max_examples=15)
 @given(data=st.data())
 def test_probabilities_of_a_batch_are_those_of_the_sentences(name: str, data: st.DataObject) -> None:
-    """Of given mentions, among them ones that cannot be; the sentence stands twice, the second time without mentions."""
+    """Of given mentions, also of ones that cannot be; the sentence stands twice, the second time without mentions."""
     case = ready(data, name)
     asked = [*sorted(case.believed.mentions())[:6], *data.draw(mention_sets(case.n + 1))]
     if case.shapes.lattices is None:

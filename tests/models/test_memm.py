@@ -11,6 +11,9 @@ import pytest
 from oracles import finite_differences
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.configuration import configure
+from spanloom.learning import LBFGS, Auto
+from spanloom.models import Memm
 
 
 def sentence(text, *mentions):
@@ -29,12 +32,12 @@ FEATURES = ["word[0]", "word[-1]"]
 
 
 def fit(**settings):
-    return Recognizer("memm", **{"features": FEATURES, "l2": 0.05, "max_iter": 60, **settings}).fit(TRAIN)
+    return configure({"model": "memm", "features": FEATURES, "l2": 0.05, "max_iter": 60, **settings}).fit(TRAIN)
 
 
 def by_definition(ner, given, labels):
     """log p(labels), one softmax a token: features of the token, of the label before, and of the two before."""
-    model = ner.model_
+    model = ner.trained_
     size = model.size
     rows = model.extractor.transform([given])
     pairs = {int(code): k for k, code in enumerate(model.pairs)}
@@ -44,7 +47,7 @@ def by_definition(ner, given, labels):
         two = labels[t - 2] if t >= 2 else size
         scores = model.features[rows.ids[rows.row_ptr[t] : rows.row_ptr[t + 1]]].sum(0).astype(float)
         scores = scores + model.histories[one]
-        if model.order == 2 and two * (size + 1) + one in pairs:
+        if model.model.order == 2 and two * (size + 1) + one in pairs:
             scores = scores + model.histories[size + 1 + pairs[two * (size + 1) + one]]
         if given.tokens[t] in model.words:
             allowed = model.words[given.tokens[t]]
@@ -57,7 +60,7 @@ def by_definition(ner, given, labels):
 def test_probabilities_sum_to_one_and_viterbi_is_the_best_of_all(settings):
     """Over all label sequences; the trellis on the engine has Z = 1 and gives each sequence its probability."""
     ner = fit(constrained=False, **settings)
-    model = ner.model_
+    model = ner.trained_
     for given in NEW:
         listed = {
             labels: by_definition(ner, given, labels)
@@ -78,7 +81,7 @@ def test_probabilities_sum_to_one_and_viterbi_is_the_best_of_all(settings):
 def test_legal_sequences_only(order):
     """Constrained: the best of the legal sequences, though training knows no law."""
     ner = fit(order=order, l2=5.0, scheme="IOBES")
-    model = ner.model_
+    model = ner.trained_
     for given in NEW:
         legal = [
             labels
@@ -93,10 +96,10 @@ def test_legal_sequences_only(order):
 def test_k_best_sets_have_their_probabilities(constrained):
     """Against all label sequences, the legal ones if only these may be; sequences that read alike add up."""
     ner = fit(constrained=constrained, scheme="IOB2")
-    segments = ner.model_.segments
+    segments = ner.trained_.segments
     for given in NEW:
         wanted = {}
-        for labels in itertools.product(range(ner.model_.size), repeat=len(given)):
+        for labels in itertools.product(range(ner.trained_.size), repeat=len(given)):
             if not (constrained and segments.illegal(labels)):
                 key = frozenset(segments.decode(labels))
                 wanted[key] = wanted.get(key, 0) + math.exp(by_definition(ner, given, labels))
@@ -110,7 +113,7 @@ def test_k_best_sets_have_their_probabilities(constrained):
 def test_training_finds_the_maximum_of_the_conditional_likelihood():
     """The gradient of the regularised likelihood, from the definition, vanishes at the weights that were learned."""
     ner = fit(order=2, max_iter=400, tol=0.0, l2=0.3)
-    model = ner.model_
+    model = ner.trained_
     gold = [tuple(model.segments.encode(s.mentions, len(s)).tolist()) for s in TRAIN]
     kept = model.features, model.histories
 
@@ -132,7 +135,7 @@ def test_training_finds_the_maximum_of_the_conditional_likelihood():
 def test_a_beam_is_that_of_the_definition(width):
     """Keep the best states at every token: the last two labels where that pair was seen, else the last label."""
     ner = fit(order=2, l2=5.0, constrained=False, beam=width)
-    model, size = ner.model_, ner.model_.size
+    model, size = ner.trained_, ner.trained_.size
     seen = set(model.pairs.tolist())
     for given in NEW:
         kept = [()]
@@ -151,7 +154,8 @@ def test_a_beam_that_ends_nowhere_is_given_up():
     exact, narrow = fit(l2=5.0), fit(l2=5.0, beam=1)
     texts = [Sentence(list(words)) for words in itertools.product(["the", "p53", "gene", "works"], repeat=3)]
     assert all(
-        not narrow.model_.segments.illegal(narrow.model_.segments.encode(s.mentions, 3)) for s in narrow.predict(texts)
+        not narrow.trained_.segments.illegal(narrow.trained_.segments.encode(s.mentions, 3))
+        for s in narrow.predict(texts)
     )
     wide = fit(l2=5.0, beam=1000)
     assert wide.predict(texts) == exact.predict(texts)
@@ -160,8 +164,10 @@ def test_a_beam_that_ends_nowhere_is_given_up():
 def test_what_comes_later_does_not_change_an_early_choice():
     """The label bias: `r i b` is A three times, `r o b` is B twice; `r` alone decides, 3 to 2, whatever follows."""
     data = [sentence("r i b", ("A", (0, 3)))] * 3 + [sentence("r o b", ("B", (0, 3)))] * 2
-    ner = Recognizer("memm", order=1, scheme="IO", constrained=False, features=["word"], l2=1e-4, max_iter=200)
-    model = ner.fit(data).model_
+    ner = Recognizer(
+        Memm(order=1, scheme="IO", constrained=False), features=["word"], trainer=LBFGS(l2=1e-4, max_iter=200)
+    )
+    model = ner.fit(data).trained_
     labels = list(model.segments.labels)
     for given in (data[0], data[-1]):
         structure, transitions = model.trellis()
@@ -174,7 +180,7 @@ def test_what_comes_later_does_not_change_an_early_choice():
 def test_a_dictionary_that_leaves_nothing_is_not_applied():
     """`gene` was always the end of a mention and `the` always outside: together they leave no legal sequence."""
     ner = fit(dictionary=1)
-    assert ner.model_.words["the"] == [ner.model_.segments.labels.index("O")]
+    assert ner.trained_.words["the"] == [ner.trained_.segments.labels.index("O")]
     assert isinstance(ner.predict(sentence("the gene")).mentions, list)
     assert ner.predict(TRAIN[0]).mentions == TRAIN[0].mentions
 
@@ -199,7 +205,7 @@ def test_damaged_files_are_named():
 
 def test_it_learns_the_sample_and_its_edges():
     train = list(read("sample:train"))
-    ner = Recognizer("memm", overlap="longest", max_iter=60).fit(train, dev=read("sample:dev"))
+    ner = Recognizer("memm", trainer=Auto(max_iter=60), keep="longest").fit(train, dev=read("sample:dev"))
     assert ner.score(read("sample:test")).precision > 0.8
     assert ner.predict("").sentences == []
     assert ner.predict(Sentence([])).mentions == []

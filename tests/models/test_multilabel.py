@@ -13,9 +13,12 @@ from scipy.optimize import nnls
 
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
+from spanloom.configuration import configure
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import Auto, LogLinear, Mira, Perceptron, Trainer
 from spanloom.learning.online import ROLES
 from spanloom.models import Multilabel
+from spanloom.models.subsets import Subsets
 from tests.models.subset_oracle import all_segments, restricted
 
 TEMPLATES = [
@@ -80,8 +83,8 @@ def features(sentence: Sentence, tokens: list[int]) -> Counter[str]:
 
 def named_weights(ner: Recognizer) -> list[dict[str, float]]:
     """The weights of each type by the names of the oracle."""
-    model = ner.model_
-    assert isinstance(model, Multilabel)
+    model = ner.trained_
+    assert isinstance(model, Subsets)
     types = len(model.labels)
     weights: list[dict[str, float]] = [{} for _ in range(types)]
     for f, name in enumerate(ner.extractor_.names()):
@@ -110,11 +113,11 @@ def sample() -> tuple[list[Sentence], list[Sentence]]:
 def test_the_best_subsets_are_those_of_the_enumeration(sample, restrictions: list[str]) -> None:
     """All 2ⁿ subsets, scored in Python from features by name, give the same candidates in the same order."""
     train, test = sample
-    ner = Recognizer("multilabel", features=TEMPLATES, max_iter=2, max_gap=4, overlap="longest")
+    ner = Recognizer(Multilabel(max_gap=4), features=TEMPLATES, trainer=Auto(max_iter=2), keep="longest")
     ner.fit(train)
-    model = ner.model_
-    assert isinstance(model, Multilabel)
-    model.kept = tuple(restrictions)
+    model = ner.trained_
+    assert isinstance(model, Subsets)
+    model.restrictions = tuple(restrictions)
     weights = named_weights(ner)
     checked = 0
     for sentence in [s for s in test if 5 <= len(s) <= 9][:4]:
@@ -133,7 +136,7 @@ def test_the_best_subsets_are_those_of_the_enumeration(sample, restrictions: lis
         for i in sure[1:]:
             if i - 1 in sure:
                 assert (found[i][1].label, list(found[i][1].tokens)) == (
-                    model.labels[expected[i][1]],
+                    model.types[expected[i][1]],
                     expected[i][2],
                 )
                 checked += 1
@@ -158,7 +161,9 @@ def test_mira_makes_the_smallest_change_that_satisfies_the_margins() -> None:
         {"pos": ["NNP", "CC", "NNP", "NNP"]},
     )
     ner = Recognizer(
-        "multilabel", features=TEMPLATES, max_iter=2, k=100, restrictions=[], aggressiveness=1e9, threshold=0.0
+        Multilabel(k=100, restrictions=[], threshold=0.0),
+        features=TEMPLATES,
+        trainer=Mira(max_iter=2, aggressiveness=1e9),
     ).fit([sentence])
     subsets = [tokens for _, _, tokens in all_segments(4, 1, lambda a, b, t: 0.0, 2)]
     vectors = [features(sentence, tokens) for tokens in subsets]
@@ -175,18 +180,18 @@ def test_mira_makes_the_smallest_change_that_satisfies_the_margins() -> None:
     assert [learned.get(name, 0.0) for name in names] == pytest.approx(list(np.mean(states, axis=0)), abs=2e-3)
 
 
-@pytest.mark.parametrize("algorithm", ["mira", "perceptron", "loglinear"])
-def test_the_figure_of_the_paper_is_learned(algorithm: str) -> None:
-    """Figure 2a: two people who share a surname, one of them broken."""
-    ner = Recognizer("multilabel", features="mcdonald", algorithm=algorithm, max_iter=30).fit([NEWS])
+@pytest.mark.parametrize("trainer", [Mira, Perceptron, LogLinear])
+def test_the_figure_of_the_paper_is_learned(trainer: type[Trainer]) -> None:
+    """Figure 2a: two people who share a surname, one of them discontinuous."""
+    ner = Recognizer("multilabel", features="mcdonald", trainer=trainer(max_iter=30)).fit([NEWS])
     assert sorted(ner.predict(NEWS).mentions) == sorted(NEWS.mentions)
     probs = [m.prob for m in ner.predict(NEWS).mentions]
-    assert all(p is not None and 0.5 < p <= 1 for p in probs) if algorithm == "loglinear" else probs == [None] * 3
+    assert all(p is not None and 0.5 < p <= 1 for p in probs) if trainer is LogLinear else probs == [None] * 3
 
 
-def test_broken_mentions_of_the_sample_are_found(sample) -> None:
+def test_discontinuous_mentions_of_the_sample_are_found(sample) -> None:
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=6).fit(train)
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=6)).fit(train)
     found = ner.predict(test)
     hits = sum(
         len({m for m in s.mentions if m.discontinuous} & set(p.mentions)) for s, p in zip(test, found, strict=True)
@@ -199,10 +204,10 @@ def test_broken_mentions_of_the_sample_are_found(sample) -> None:
 def test_threads_and_seeds_do_not_change_what_must_not_change(sample, tmp_path: Path) -> None:
     train, test = sample
     models = [
-        Recognizer("multilabel", features="mcdonald", max_iter=2, threads=threads, seed=seed).fit(train)
+        Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=2), seed=seed, threads=threads).fit(train)
         for threads, seed in ((1, 1), (2, 1), (1, 2))
     ]
-    one, two, other = (m.model_.weights.tokens for m in models)
+    one, two, other = (m.trained_.weights.tokens for m in models)
     assert np.array_equal(one, two)
     assert one.shape != other.shape or not np.array_equal(one, other)
     assert models[0].predict(test) == models[1].predict(test)
@@ -210,7 +215,7 @@ def test_threads_and_seeds_do_not_change_what_must_not_change(sample, tmp_path: 
 
 def test_a_model_comes_back_from_its_file(sample, tmp_path: Path) -> None:
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", algorithm="loglinear", max_iter=2, threshold={"PER": 0.25})
+    ner = Recognizer(Multilabel(threshold={"PER": 0.25}), features="mcdonald", trainer=LogLinear(max_iter=2))
     ner.fit(train)
     ner.save(tmp_path / "m.loom")
     back = Recognizer.load(tmp_path / "m.loom")
@@ -218,16 +223,16 @@ def test_a_model_comes_back_from_its_file(sample, tmp_path: Path) -> None:
         (s.mentions, [m.prob for m in s.mentions]) for s in ner.predict(test)
     ]
     assert back.labels_ == ner.labels_
-    header = ner.model_.header()
-    for broken in ({**header, "thresholds": [0.0]}, {**header, "labels": None}, {**header, "gap": -1}):
-        with pytest.raises(ModelFileError, match="multilabel"):
-            Multilabel.from_header(broken)
+    arrays, header = ner.state()
+    for damage in ({"thresholds": [0.0]}, {"labels": None}, {"gap": -1}):
+        with pytest.raises(ModelFileError, match=r"damaged"):
+            Recognizer.from_state(arrays, {**header, "model": {**header["model"], **damage}})
 
 
 def test_a_higher_threshold_finds_a_part_of_what_a_lower_one_finds(sample) -> None:
     """Precision against recall (figure 5): recall can only fall."""
     train, test = sample
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=2).fit(train)
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=2)).fit(train)
     last: list[set[Mention]] | None = None
     for threshold in (-1.0, 0.0, 0.5, 2.0, 1e6):
         found = [set(s.mentions) for s in ner.set_threshold(threshold).predict(test)]
@@ -240,41 +245,41 @@ def test_a_higher_threshold_finds_a_part_of_what_a_lower_one_finds(sample) -> No
 
 
 def test_a_threshold_for_one_label_leaves_the_others(sample) -> None:
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=1).fit(sample[0]).set_threshold(-0.3)
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=1)).fit(sample[0]).set_threshold(-0.3)
     ner.set_threshold({"PER": 0.5})
-    assert dict(zip(ner.model_.labels, ner.model_.thresholds, strict=True)) == {
+    assert dict(zip(ner.trained_.types, ner.trained_.thresholds, strict=True)) == {
         label: 0.5 if label == "PER" else -0.3 for label in ner.labels_
     }
 
 
 def test_thresholds_are_chosen_on_development_data(sample) -> None:
     train, test = sample
-    settings = {"model": "multilabel", "features": "mcdonald", "max_iter": 2}
-    fixed = Recognizer(**settings, threshold=0.0).fit(train, dev=test)
-    tuned = Recognizer(**settings).fit(train, dev=test)
-    by_label = Recognizer(**settings, threshold="label").fit(train, dev=test)
-    assert set(fixed.model_.thresholds) == {0.0}
-    assert len(set(tuned.model_.thresholds)) == 1
-    assert len(set(by_label.model_.thresholds)) > 1
+    fixed, tuned, by_label = (
+        Recognizer(Multilabel(threshold=how), features="mcdonald", trainer=Auto(max_iter=2)).fit(train, dev=test)
+        for how in (0.0, "global", "label")
+    )
+    assert set(fixed.trained_.thresholds) == {0.0}
+    assert len(set(tuned.trained_.thresholds)) == 1
+    assert len(set(by_label.trained_.thresholds)) > 1
     assert fixed.score(test).f1 <= tuned.score(test).f1 <= by_label.score(test).f1
 
 
 def test_restrictions_come_from_the_data(sample) -> None:
     train, _ = sample
-    model = Multilabel()
-    model.learn([(s.mentions, len(s)) for s in train])
-    assert model.kept == ()
+    settings = {"features": ["word"], "trainer": Auto(max_iter=1)}
+    model = Recognizer("multilabel", **settings).fit(train).trained_
+    assert model.restrictions == ()
     assert model.gap == max(b[0] - a[1] for s in train for m in s.mentions for a, b in pairwise(m.parts))
-    flat = [([Mention("PER", ((0, 2),)), Mention("PER", ((3, 4),))], 5)]
-    model.learn(flat)
-    assert model.kept == ("contiguous", "no_overlap", "no_embedding", "no_self_embedding")
+    flat = Sentence(list("abcde"), [Mention("PER", ((0, 2),)), Mention("PER", ((3, 4),))])
+    model = Recognizer("multilabel", **settings).fit([flat]).trained_
+    assert model.restrictions == ("contiguous", "no_overlap", "no_embedding", "no_self_embedding")
     assert model.gap == 0
 
 
 def test_restrictions_hold_in_what_is_found(sample) -> None:
     train, test = sample
     for name, forbidden in (("no_overlap", Mention.overlaps), ("no_embedding", Mention.contains)):
-        ner = Recognizer("multilabel", features="mcdonald", max_iter=2, restrictions=[name], overlap="longest")
+        ner = Recognizer(Multilabel(restrictions=[name]), features="mcdonald", trainer=Auto(max_iter=2), keep="longest")
         ner.fit(train).set_threshold(-1.0)
         assert ner.lost_
         found = [s.mentions for s in ner.predict(test)]
@@ -285,10 +290,10 @@ def test_restrictions_hold_in_what_is_found(sample) -> None:
 
 def test_what_was_asked_for_must_fit() -> None:
     with pytest.raises(EncodingError, match="gap of 2 tokens, and at most 1 were asked for"):
-        Recognizer("multilabel", max_gap=1).fit([NEWS])
+        Recognizer(Multilabel(max_gap=1)).fit([NEWS])
     with pytest.raises(EncodingError, match="breaks the restriction 'no_overlap' with mention"):
-        Recognizer("multilabel", restrictions=["no_overlap"]).fit([NEWS])
-    ner = Recognizer("multilabel", max_gap=1, overlap="longest", max_iter=1).fit([NEWS])
+        Recognizer(Multilabel(restrictions=["no_overlap"])).fit([NEWS])
+    ner = Recognizer(Multilabel(max_gap=1), trainer=Auto(max_iter=1), keep="longest").fit([NEWS])
     assert [m.parts for _, m in ner.lost_] == [((0, 1), (3, 4))]
 
 
@@ -302,17 +307,17 @@ def test_what_was_asked_for_must_fit() -> None:
         ({"threshold": "best"}, "global, label"),
         ({"threshold": {"XX": 1.0}}, "no label 'XX'"),
         ({"threshold": math.nan}, "finite"),
-        ({"algorithm": "lbfgs"}, "mira, perceptron, loglinear"),
+        ({"trainer": "lbfgs"}, "mira, perceptron, loglinear"),
     ],
 )
 def test_bad_settings_are_named(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        Recognizer("multilabel", **settings).fit([NEWS])  # type: ignore[arg-type]
+        configure({"model": "multilabel", **settings}).fit([NEWS])
 
 
 def test_other_models_have_no_threshold_and_leave_pair_templates_aside() -> None:
     flat = NEWS.with_mentions([NEWS.mentions[2]])
-    ner = Recognizer("chain", features=TEMPLATES, max_iter=5).fit([flat])
+    ner = Recognizer("chain", features=TEMPLATES, trainer=Auto(max_iter=5)).fit([flat])
     assert ner.extractor_.names() != []
     with pytest.raises(ParameterError, match="has no threshold"):
         ner.set_threshold(1.0)
@@ -326,7 +331,9 @@ def test_sequences_of_more_than_twelve_tokens_are_no_feature() -> None:
         words = [f"w{i}" for i in range(n)]
         sentence = Sentence(words, [Mention("X", ((0, 1), (n - 1, n)))])
         templates = ["word", "segment(word)[between]", "segment(word)[left..right]"]
-        finder = Recognizer("multilabel", features=templates, max_iter=1, k=1).fit([sentence]).model_._finder
+        finder = (
+            Recognizer(Multilabel(k=1), features=templates, trainer=Auto(max_iter=1)).fit([sentence]).trained_._finder
+        )
         names = [finder.pair_feature(i) for i in range(finder.pair_features)]
         whole = {"between": " ".join(words[1:-1]), "left..right": " ".join(words)}
         assert {side for side, text in whole.items() if f"segment(word)[{side}]={text}" in names} == expected
@@ -334,9 +341,9 @@ def test_sequences_of_more_than_twelve_tokens_are_no_feature() -> None:
 
 def test_every_weight_can_be_looked_at() -> None:
     """A column for each role of a token, for skips and for distances, of each label; names are those of features."""
-    ner = Recognizer("multilabel", features=TEMPLATES, max_iter=5).fit([NEWS])
-    model = ner.model_
-    assert isinstance(model, Multilabel)
+    ner = Recognizer("multilabel", features=TEMPLATES, trainer=Auto(max_iter=5)).fit([NEWS])
+    model = ner.trained_
+    assert isinstance(model, Subsets)
     columns = {column.name: column for column in model.weight_columns()}
     assert columns.keys() == {f"{label} {role}" for label in ("PER", "LOC") for role in (*ROLES, "skip", "distance")}
     skip = columns["PER skip"]
@@ -354,7 +361,7 @@ def coordination(first: str, second: str, noun: str, found: bool = True) -> Sent
     return Sentence([first, "and", second, noun, "grew"], mentions if found else mentions[1:])
 
 
-def test_company_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Path) -> None:
+def test_rescoring_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Path) -> None:
     """Each half of the sentences is looked at by a model of the other half."""
     train = [coordination(a, b, "cells") for a, b in (("T", "B"), ("B", "NK"), ("NK", "T"))]
     train += [coordination("mice", "B", "cells", False), coordination("rats", "T", "cells", False)]
@@ -365,14 +372,14 @@ def test_company_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Path
         coordination("cats", "T", "cells", False),
     ]
     features = ["bias", "word[-1..1]", "distance", "word[between]"]
-    ner = Recognizer("multilabel", features=features, max_iter=4, company=True, algorithm="loglinear")
+    ner = Recognizer(Multilabel(rescore=True), features=features, trainer=LogLinear(max_iter=4))
     ner.fit(train, dev=dev)
-    model = ner.model_
-    assert isinstance(model, Multilabel)
-    assert model.second is not None
+    model = ner.trained_
+    assert isinstance(model, Subsets)
+    assert model.rescoring is not None
     ner.save(tmp_path / "m.loom")
     back = Recognizer.load(tmp_path / "m.loom")
-    assert back.model_.second == model.second
+    assert back.trained_.rescoring == model.rescoring
     text = [Sentence(s.tokens) for s in (*dev, *train)]
     found = ner.predict(text)
     assert [[(m, m.prob) for m in s.mentions] for s in back.predict(text)] == [
@@ -382,17 +389,18 @@ def test_company_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Path
     # A higher threshold still finds a part of what a lower one finds.
     fewer = ner.set_threshold(1.0).predict(text)
     assert all(set(a.mentions) <= set(b.mentions) for a, b in zip(fewer, found, strict=True))
+    arrays, header = ner.state()
     with pytest.raises(ModelFileError, match="multilabel"):
-        Multilabel.from_header({**model.header(), "company": {"weights": {}}})
-    alone = Recognizer("multilabel", features=features, max_iter=4, company=True).fit(train)
-    assert alone.model_.second is not None, "no development data are needed"
+        Recognizer.from_state(arrays, {**header, "model": {**header["model"], "company": {"weights": {}}}})
+    alone = Recognizer(Multilabel(rescore=True), features=features, trainer=Auto(max_iter=4)).fit(train)
+    assert alone.trained_.rescoring is not None, "no development data are needed"
 
 
 def test_restrictions_count_after_the_second_look(sample) -> None:
     train, test = sample
-    settings = {"restrictions": ["no_self_embedding"], "overlap": "longest", "company": True}
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=3, **settings).fit(train, dev=test)
-    assert ner.model_.second is not None
+    model = Multilabel(restrictions=["no_self_embedding"], rescore=True)
+    ner = Recognizer(model, features="mcdonald", trainer=Auto(max_iter=3), keep="longest").fit(train, dev=test)
+    assert ner.trained_.rescoring is not None
     assert ner.training_["lost"] == 0, "learning holds everything"
     assert 0 < ner.training_["misread"] == len(ner.lost_), "tagging finds one of two that may not stand together"
     for sentence in ner.set_threshold(-2.0).predict(test):
@@ -401,16 +409,24 @@ def test_restrictions_count_after_the_second_look(sample) -> None:
 
 
 def test_candidates_and_k_best() -> None:
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=5, restrictions=[]).fit([NEWS])
-    (candidates,) = ner.model_.candidates([NEWS], 7)
+    ner = Recognizer(Multilabel(restrictions=[]), features="mcdonald", trainer=Auto(max_iter=5)).fit([NEWS])
+    (candidates,) = ner.trained_.candidates([NEWS], 7)
     scores = [score for score, _ in candidates]
     assert len(candidates) == 7
     assert scores == sorted(scores, reverse=True)
-    with pytest.raises(ParameterError, match="one distribution"):
-        ner.k_best(NEWS, 2)
+    # Every candidate for itself: the second best set is without, or with, the one that is nearest to even odds.
+    (candidates,) = ner.trained_.candidates([NEWS])
+    odds = sorted(abs(score) for score, _ in candidates)
+    first = math.prod(1 / (1 + math.exp(-score)) for score in odds)
+    best = ner.k_best(NEWS, 2)
+    assert [p for p, _ in best] == pytest.approx([first, first * math.exp(-odds[0])])
+    assert set(best[0][1]) == set(ner.predict(NEWS).mentions)
+    assert len(set(best[0][1]) ^ set(best[1][1])) == 1
 
 
 def test_empty_sentences_and_documents() -> None:
-    ner = Recognizer("multilabel", features="mcdonald", max_iter=2).fit([NEWS, Sentence([], [], {"pos": []})])
+    ner = Recognizer("multilabel", features="mcdonald", trainer=Auto(max_iter=2)).fit(
+        [NEWS, Sentence([], [], {"pos": []})]
+    )
     assert ner.predict(Document([Sentence([], [], {"pos": []})])).mentions == []
     assert ner.predict([]) == []

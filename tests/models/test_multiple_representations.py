@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from spanloom.engines import ComponentEngine
 
 from spanloom import Recognizer, read
 from spanloom._native import CompressedRows, Lbfgs, Likelihood
@@ -15,10 +14,12 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.model_file import load_arrays
 from spanloom.corpus import Mention, Sentence
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import LBFGS, Auto, Perceptron
 from spanloom.learning.tying import shortest
 from spanloom.models import Chain, Shapes
+from spanloom.models.structured import Structured
+from spanloom.models.supervised import supervise
 from spanloom.schemes import flatten
-from spanloom.training import gold_cells
 
 FEATURES = ["bias", "lower(word)[-1..1]", "collapsed(word)", "suffix(word, 3)"]
 
@@ -35,21 +36,20 @@ def dev() -> list[Sentence]:
 
 
 def fit(scheme: str | list[str], train: list[Sentence]) -> Recognizer:
-    return Recognizer(scheme=scheme, features=FEATURES, l2=0.2, max_iter=15).fit(train)
+    return Recognizer(Chain(scheme=scheme), features=FEATURES, trainer=LBFGS(l2=0.2, max_iter=15)).fit(train)
 
 
 def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> None:
     """The score weight of a label is the sum, over representations, of the parameter of its image there."""
     model = Chain("BIES+")
     mentions, lengths = [s.mentions for s in train], [len(s) for s in train]
-    model.learn(list(zip(mentions, lengths, strict=True)))
-    component = model.components[0]
+    (component,) = model.components(mentions, lengths)
     sites, pairs = component.tying()
     assert sites is not None
     assert pairs is not None
     rows = FeatureExtractor(FeatureSet(FEATURES)).fit(train)
-    ptr, cells = gold_cells(component, mentions, Shapes(lengths))
-    objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False)
+    gold = supervise(component, train, mentions, Shapes(lengths))
+    objective = Likelihood(rows, component.structure, gold, sites, pairs, merge=False)
     optimiser = Lbfgs(objective, np.zeros(objective.size), l2=0.2)
     for _ in range(5):
         optimiser.iterate()
@@ -73,14 +73,13 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     """The first steps, the optimum and its score weights are those of all the representations' parameters."""
     model = Chain("BIES+")
     mentions, lengths = [s.mentions for s in train], [len(s) for s in train]
-    model.learn(list(zip(mentions, lengths, strict=True)))
-    component = model.components[0]
+    (component,) = model.components(mentions, lengths)
     sites, pairs = component.tying()
     assert sites is not None
     rows = CompressedRows(FeatureExtractor(FeatureSet(FEATURES)).fit(train), bundles=False)
-    gold = gold_cells(component, mentions, Shapes(lengths))
-    every = Likelihood(rows, component.structure, *gold, sites, pairs)
-    few = Likelihood(rows, component.structure, *gold, shortest(sites), pairs)
+    gold = supervise(component, train, mentions, Shapes(lengths))
+    every = Likelihood(rows, component.structure, gold, sites, pairs)
+    few = Likelihood(rows, component.structure, gold, shortest(sites), pairs)
     assert few.size < every.size / 3
     steps = [Lbfgs(objective, np.zeros(objective.size), l2=0.2) for objective in (every, few)]
     for number in range(300):
@@ -95,8 +94,8 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
 
 def test_a_list_of_one_is_the_representation_itself(train: list[Sentence], tmp_path: Path) -> None:
     one, listed = fit("BIES", train), fit(["BIES"], train)
-    assert one.weights_[0].features.tobytes() == listed.weights_[0].features.tobytes()
-    assert one.weights_[0].globals.tobytes() == listed.weights_[0].globals.tobytes()
+    assert one.trained_.weights[0].features.tobytes() == listed.trained_.weights[0].features.tobytes()
+    assert one.trained_.weights[0].globals.tobytes() == listed.trained_.weights[0].globals.tobytes()
 
 
 def test_a_trained_model_is_one_of_its_main_representation(
@@ -113,22 +112,20 @@ def test_a_trained_model_is_one_of_its_main_representation(
     }
     assert header["model"] == other_header["model"]
     assert header["model"]["scheme"] == "BIES"
-    assert other_header["settings"]["scheme"] == "BIES+"
+    assert other_header["settings"]["model"]["scheme"] == "BIES+"
     sizes = [
         (tmp_path / f"{name}.loom").stat().st_size - len(json.dumps(h))
         for name, h in (("plain", header), ("many", other_header))
     ]
     assert abs(sizes[0] - sizes[1]) <= 64  # alignment
     loaded = Recognizer.load(tmp_path / "many.loom")
-    assert loaded.scheme == "BIES+"
+    assert loaded.model == Chain(scheme="BIES+")
     # A plain model with these weights.
-    engine = ComponentEngine(Chain.from_header(header["model"]))
-    engine.install(many.extractor_, many.weights_)
-    plain._install(engine, {})
-    for model in (loaded, plain):
-        assert [s.mentions for s in model.predict(dev)] == [s.mentions for s in many.predict(dev)]
+    other = Structured(*Chain.from_header(header["model"]), many.extractor_, many.trained_.weights)
+    for model in (loaded.trained_, other):
+        assert model.find(dev) == many.trained_.find(dev)
         rows = many.extractor_.transform(dev)
-        assert model._engine.decoder.scores(rows, 1).tobytes() == many._engine.decoder.scores(rows, 1).tobytes()
+        assert model.decoder.scores(rows, 1).tobytes() == many.trained_.decoder.scores(rows, 1).tobytes()
 
 
 def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:
@@ -136,12 +133,12 @@ def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:
     gene = [Mention("g", ((1, 3),))]
     train = [Sentence(["the", "mouse", "gene", "is", "here"], gene)] * 5
     train += [Sentence(["the", "cat", "is", "here"])] * 5
-    both = Recognizer(scheme=["BIES", "IO"], features=["word"], l2=0.5).fit(train)
-    alone = Recognizer(scheme="BIES", features=["word"], l2=0.5).fit(train)
+    both = Recognizer(Chain(scheme=["BIES", "IO"]), features=["word"], trainer=LBFGS(l2=0.5)).fit(train)
+    alone = Recognizer(Chain(scheme="BIES"), features=["word"], trainer=LBFGS(l2=0.5)).fit(train)
 
     def weight(ner: Recognizer, label: str) -> float:
         row = ner.extractor_.names().index("word[0]=mouse")
-        return float(ner.weights_[0].features[row, ner.model_.components[0].columns.index(label)])
+        return float(ner.trained_.weights[0].features[row, ner.trained_.components[0].columns.index(label)])
 
     assert weight(both, "E-g") > weight(alone, "E-g")
     assert weight(both, "I-O") < 0
@@ -150,11 +147,13 @@ def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:
 def test_every_thread_count_gives_the_same_model(train: list[Sentence]) -> None:
     results = []
     for threads in (1, 2):
-        ner = Recognizer(scheme="IOBES+", features=FEATURES, max_iter=5, threads=threads).fit(train)
-        results.append(ner.weights_[0].features.tobytes())
+        ner = Recognizer(Chain(scheme="IOBES+"), features=FEATURES, trainer=Auto(max_iter=5), threads=threads).fit(
+            train
+        )
+        results.append(ner.trained_.weights[0].features.tobytes())
     assert results[0] == results[1]
 
 
 def test_the_perceptron_takes_one_representation(train: list[Sentence]) -> None:
     with pytest.raises(ParameterError, match="cannot tie them"):
-        Recognizer(scheme="BIES+", features=FEATURES, algorithm="perceptron", max_iter=1).fit(train)
+        Recognizer(Chain(scheme="BIES+"), features=FEATURES, trainer=Perceptron(max_iter=1)).fit(train)

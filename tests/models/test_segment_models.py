@@ -11,7 +11,8 @@ from oracles import log_z, segment_rows, segment_structures
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, EncodingError, ModelFileError, ParameterError
 from spanloom.corpus import valid_spans
-from spanloom.models import MODELS
+from spanloom.learning import LBFGS, Auto, Perceptron
+from spanloom.models import MODELS, SemiMarkov, WeakSemiMarkov
 from spanloom.models.semimarkov import SegmentComponent
 from spanloom.models.spans import SpanComponent
 
@@ -42,7 +43,7 @@ TRAIN = [
 @pytest.mark.parametrize("model", NAMES)
 def test_it_learns_what_it_was_shown(model):
     """The training mentions are found again; with dgm-s those that one arc covers."""
-    ner = Recognizer(model, features=FEATURES, l2=0.01, overlap="longest").fit(TRAIN)
+    ner = Recognizer(model, features=FEATURES, trainer=LBFGS(l2=0.01), keep="longest").fit(TRAIN)
     assert ner.labels_ == (("PER",) if model == "dgm-s" else ("MISC", "PER"))
     found = ner.predict(TRAIN)
     # "Single of the Year" is a chain of two arcs, Single–of and of–Year.
@@ -56,16 +57,16 @@ def test_it_learns_what_it_was_shown(model):
 @pytest.mark.parametrize("model", NAMES)
 def test_k_best_probabilities_equal_enumeration(model):
     """All segmentations of a sentence, listed by definition and scored with the learned weights."""
-    ner = Recognizer(model, features=FEATURES, l2=0.5, overlap="longest", longest=3).fit(TRAIN)
+    ner = Recognizer(MODELS[model](longest=3), features=FEATURES, trainer=LBFGS(l2=0.5), keep="longest").fit(TRAIN)
     probe = TRAIN[1]
     n, heads = len(probe), [int(h) for h in probe.columns["head"]]
     spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + 3) + 1)]
     if model.startswith("dgm"):
         spans = valid_spans(heads, longest=3, single=model == "dgm-s")
-    (component,) = ner.model_.components
+    (component,) = ner.trained_.components
     shapes = ner.model_.shapes([probe], ner.extractor_.layout)
     rows = ner.extractor_.transform([probe], 1, shapes.lattices)
-    weights = ner.weights_[0]
+    weights = ner.trained_.weights[0]
     scores = np.array(
         [weights.features[rows.ids[rows.row_ptr[r] : rows.row_ptr[r + 1]]].sum(axis=0) for r in range(rows.rows)],
         np.float64,
@@ -85,8 +86,10 @@ def test_k_best_probabilities_equal_enumeration(model):
 
 def test_the_weak_field_is_the_semi_markov_field():
     """No feature joins the type before a segment with its length, so both learn the same weights, to the bit."""
-    settings = {"features": FEATURES, "l2": 0.1, "longest": 4}
-    one, other = (Recognizer(model, **settings).fit(TRAIN).weights_[0] for model in ("semimarkov", "weak-semimarkov"))
+    one, other = (
+        Recognizer(model, features=FEATURES, trainer=LBFGS(l2=0.1)).fit(TRAIN).trained_.weights[0]
+        for model in (SemiMarkov(longest=4), WeakSemiMarkov(longest=4))
+    )
     assert one.features.tobytes() == other.features.tobytes()
     assert one.globals.tobytes() == other.globals.tobytes()
 
@@ -94,7 +97,7 @@ def test_the_weak_field_is_the_semi_markov_field():
 @pytest.mark.parametrize("model", NAMES)
 def test_a_model_file_finds_the_same(model, tmp_path):
     """Saved and loaded, also without the training data's longest mention being asked for."""
-    ner = Recognizer(model, features="jie-semi+dep", overlap="longest", max_iter=20).fit(TRAIN)
+    ner = Recognizer(model, features="jie-semi+dep", trainer=Auto(max_iter=20), keep="longest").fit(TRAIN)
     ner.save(tmp_path / "model.loom")
     again = Recognizer.load(tmp_path / "model.loom")
     assert again.model_.longest == ner.model_.longest
@@ -104,8 +107,8 @@ def test_a_model_file_finds_the_same(model, tmp_path):
 @pytest.mark.parametrize("model", NAMES)
 def test_any_number_of_threads_gives_the_same_model(model):
     """Bit by bit."""
-    settings = {"features": "jie-semi", "overlap": "longest", "max_iter": 10}
-    one, two = (Recognizer(model, threads=t, **settings).fit(TRAIN).weights_[0] for t in (1, 2))
+    settings = {"features": "jie-semi", "keep": "longest", "trainer": Auto(max_iter=10)}
+    one, two = (Recognizer(model, threads=t, **settings).fit(TRAIN).trained_.weights[0] for t in (1, 2))
     assert one.features.tobytes() == two.features.tobytes()
     assert one.globals.tobytes() == two.globals.tobytes()
 
@@ -113,35 +116,35 @@ def test_any_number_of_threads_gives_the_same_model(model):
 @pytest.mark.parametrize("model", NAMES)
 def test_the_perceptron_learns_too(model):
     """Through the best segmentation and its cells."""
-    ner = Recognizer(model, features=FEATURES, algorithm="perceptron", overlap="longest", max_iter=30).fit(TRAIN)
+    ner = Recognizer(model, features=FEATURES, trainer=Perceptron(max_iter=30), keep="longest").fit(TRAIN)
     assert ner.history_[-1].objective == 0  # no wrong sentence in the last epoch
 
 
 def test_token_features_see_every_token_of_a_segment():
     """A set made for tokens works for segments as it is."""
-    ner = Recognizer("semimarkov", features="default", l2=0.01).fit(TRAIN)
+    ner = Recognizer("semimarkov", features="default", trainer=LBFGS(l2=0.01)).fit(TRAIN)
     assert ner.score(TRAIN).f1 == 1.0
 
 
 def test_longest_is_taken_from_the_data_or_given():
     """None: the longest training mention. Given: what is longer is refused, or left out and counted."""
-    assert Recognizer("semimarkov", features=FEATURES, max_iter=2).fit(TRAIN).model_.longest == 4
+    assert Recognizer("semimarkov", features=FEATURES, trainer=Auto(max_iter=2)).fit(TRAIN).model_.longest == 4
     with pytest.raises(EncodingError, match=r"mention 0 MISC \(\(4, 8\),\) has 4 tokens, more than longest=3"):
-        Recognizer("semimarkov", features=FEATURES, longest=3).fit(TRAIN)
-    ner = Recognizer("semimarkov", features=FEATURES, longest=3, overlap="longest", max_iter=2).fit(TRAIN)
+        Recognizer(SemiMarkov(longest=3), features=FEATURES).fit(TRAIN)
+    ner = Recognizer(SemiMarkov(longest=3), features=FEATURES, trainer=Auto(max_iter=2), keep="longest").fit(TRAIN)
     assert ner.ceiling_ == 3 / 5
     assert [n for n, _ in ner.lost_] == [0, 2]
     with pytest.raises(ParameterError, match=r"'longest' parameter must be an integer of at least 1\. Got 0"):
-        Recognizer("semimarkov", longest=0).fit(TRAIN)
+        Recognizer(SemiMarkov(longest=0)).fit(TRAIN)
 
 
 def test_mentions_that_the_tree_does_not_allow_are_named():
     """The sentence, the mention, the reason, the way out."""
     bad = sentence("Lee won Ann", "2 0 2", ("PER", 0, 2), ("PER", 2, 3))
     chain = sentence("a b c", "2 3 0", ("PER", 0, 3))
-    Recognizer("dgm", features=FEATURES, max_iter=1).fit([bad, chain])
-    with pytest.raises(EncodingError, match=r"is not covered by one arc of the sentence's tree.*overlap=\"longest\""):
-        Recognizer("dgm-s", features=FEATURES, max_iter=1).fit([bad, chain])
+    Recognizer("dgm", features=FEATURES, trainer=Auto(max_iter=1)).fit([bad, chain])
+    with pytest.raises(EncodingError, match=r"is not covered by one arc of the sentence's tree.*keep=\"longest\""):
+        Recognizer("dgm-s", features=FEATURES, trainer=Auto(max_iter=1)).fit([bad, chain])
     apart = sentence("a b c", "0 1 0", ("PER", 1, 3))
     with pytest.raises(EncodingError, match="is not covered by a chain of arcs"):
         Recognizer("dgm", features=FEATURES).fit([apart])
@@ -152,7 +155,7 @@ def test_a_missing_tree_names_the_way_out():
     bare = Sentence(["Lee", "won"], [Mention("PER", ((0, 1),))])
     with pytest.raises(CorpusError, match=r"has no tree: it lacks the column 'head'.*parser"):
         Recognizer("dgm", features=FEATURES).fit([bare])
-    ner = Recognizer("dgm", features=FEATURES, max_iter=2).fit(TRAIN)
+    ner = Recognizer("dgm", features=FEATURES, trainer=Auto(max_iter=2)).fit(TRAIN)
     with pytest.raises(CorpusError, match=r"sentence 1 .* has no tree"):
         ner.predict([TRAIN[0], bare])
 
@@ -174,7 +177,7 @@ NESTED = [
 @pytest.mark.parametrize("model", ["spans", "dgm-nested"])
 def test_sets_of_segments_hold_nested_mentions_of_one_type(model, tmp_path):
     """Found again after training and loading; the most probable sets have the products of single probabilities."""
-    ner = Recognizer(model, features=[*FEATURES, "segment(word)"], l2=0.01).fit(NESTED)
+    ner = Recognizer(model, features=[*FEATURES, "segment(word)"], trainer=LBFGS(l2=0.01)).fit(NESTED)
     assert ner.ceiling_ == 1.0
     assert [sorted(s.mentions) for s in ner.predict(NESTED)] == [sorted(s.mentions) for s in NESTED]
     ner.save(tmp_path / "nested.loom")

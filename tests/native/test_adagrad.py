@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom._native import Adagrad, ChoiceStructure, SparseRows
+from spanloom._native import Adagrad, ChoiceStructure, SparseRows, Supervision
 from spanloom.base.errors import ParameterError
-from spanloom.learning import Settings, compress, maximise_likelihood
+from spanloom.learning import LBFGS, Problem
+from spanloom.learning import Adagrad as Trainer
+from spanloom.models import Chain, Memm
 
 
 def rows(*features, width=2):
@@ -47,8 +49,8 @@ def test_many_passes_come_to_the_minimum_of_lbfgs():
     sites = [sorted(random.choice(6, 2, replace=False)) for _ in range(80)]
     labels = [int((a + b + random.integers(2)) % 3) for a, b in sites]
     data, cells = rows(*sites, width=6), gold(*labels)
-    settings = Settings(l2=2.0, tolerance=0.0, threads=1)
-    *_, (_, weights) = maximise_likelihood(compress(data, settings), ChoiceStructure(3), cells, settings)
+    problem = Problem(data, ChoiceStructure(3), Supervision(*cells))
+    *_, (_, weights) = LBFGS(l2=2.0, tol=0.0).steps(problem, threads=1)
     learner = Adagrad(data, ChoiceStructure(3), *cells, 2.0, 0.1, 0.1, 1)
     for _ in range(1500):
         learner.epoch()
@@ -62,9 +64,9 @@ SENTENCES = [Sentence(["the", g, "gene"], [Mention("DNA", ((1, 3),))]) for g in 
 def test_every_likelihood_can_be_learned_so(model):
     """Ten passes unless told otherwise; the same for any number of threads."""
     features = ["first(word)[-1]", "last(word)", "size"] if model == "semimarkov" else ["word[-1..1]"]
-    made = [Recognizer(model, algorithm="adagrad", features=features, threads=n).fit(SENTENCES).state() for n in (1, 3)]
+    made = [Recognizer(model, features=features, trainer="adagrad", threads=n).fit(SENTENCES).state() for n in (1, 3)]
     assert all((made[0][0][name] == made[1][0][name]).all() for name in made[0][0])
-    ner = Recognizer(model, algorithm="adagrad", features=features).fit(SENTENCES)
+    ner = Recognizer(model, features=features, trainer="adagrad").fit(SENTENCES)
     assert len(ner.history_) == 10
     assert ner.history_[-1].objective < ner.history_[0].objective
     found = ner.predict(Sentence(["the", "xyz", "gene"])).mentions
@@ -73,10 +75,10 @@ def test_every_likelihood_can_be_learned_so(model):
 
 def test_what_it_does_not_take():
     for settings in ({"support": "observed"}, {"l1": 0.1}):
-        with pytest.raises(ParameterError, match='algorithm="adagrad" takes l1=0 and support="all"'):
-            Recognizer("chain", algorithm="adagrad", **settings).fit(SENTENCES)
-    for model in ("chain", "memm"):
-        with pytest.raises(ParameterError, match=r'representations .*algorithm="lbfgs"'):
-            Recognizer(model, algorithm="adagrad", scheme="BIES+").fit(SENTENCES)
+        with pytest.raises(ParameterError, match=r"the 'adagrad' settings have no parameter '.*'; they have .*l2"):
+            Trainer().with_params(**settings)
+    for model in (Chain(scheme="BIES+"), Memm(scheme="BIES+")):
+        with pytest.raises(ParameterError, match=r'representations .*trainer="lbfgs"'):
+            Recognizer(model, trainer="adagrad").fit(SENTENCES)
     with pytest.raises(ValueError, match="rate and damping above 0"):
         Adagrad(rows([0]), ChoiceStructure(2), *gold(1), 0.0, 0.4, 0.0, 1)

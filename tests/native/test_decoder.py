@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -41,15 +43,20 @@ def test_joined_is_each_alone(seed):
 
 
 def test_offsets_are_added_to_columns():
-    """Scores rise by the offset of their column in one structure, and go back without."""
+    """One structure decodes as if its scores were higher by them; scores and other structures stay as they are."""
     rows, parts = problem(7)
     joined = Decoder.joined(parts)
-    before = [joined.scores(rows, 1, p) for p in range(joined.size)]
-    joined.set_offsets(1, np.array([0.5, -2.0, 0.0]))
-    np.testing.assert_allclose(joined.scores(rows, 1, 1) - before[1], np.tile([0.5, -2.0, 0.0], rows.rows))
-    np.testing.assert_array_equal(joined.scores(rows, 1, 3), before[3])
+    scores, offsets = joined.scores(rows, 1, 1).reshape(rows.rows, -1), np.array([0.5, -2.0, 0.0])
+    before = [cells.tolist() for _, cells in joined.best(rows, 1)]
+    structure, _, pairs = parts[1]
+    groups = [slice(a, b) for a, b in itertools.pairwise(rows.group_ptr)]
+    shifted = [cell for own in groups for cell in structure.best((scores[own] + offsets).ravel(), pairs)[1]]
+    assert shifted != before[1]
+    joined.set_offsets(1, offsets)
+    assert [cells.tolist() for _, cells in joined.best(rows, 1)] == [before[0], shifted, *before[2:]]
+    np.testing.assert_array_equal(joined.scores(rows, 1, 1), scores.ravel())
     joined.set_offsets(1, np.zeros(0))
-    np.testing.assert_array_equal(joined.scores(rows, 1, 1), before[1])
+    assert [cells.tolist() for _, cells in joined.best(rows, 1)] == before
 
 
 def test_what_is_refused():

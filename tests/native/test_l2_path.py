@@ -6,9 +6,10 @@ import numpy as np
 
 from spanloom import read
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import Settings, along_l2, compress, maximise_likelihood
+from spanloom.learning import LBFGS, Problem
 from spanloom.models import Chain, Shapes
-from spanloom.training import gold_cells, hold
+from spanloom.models.holding import hold
+from spanloom.models.supervised import supervise
 
 
 def test_every_optimum_on_the_path_is_that_of_its_penalty():
@@ -17,17 +18,15 @@ def test_every_optimum_on_the_path_is_that_of_its_penalty():
     model = Chain("IOBES")
     held = hold(model, sentences, "longest").mentions
     shapes = Shapes([len(s) for s in sentences])
-    model.learn(list(zip(held, shapes.lengths, strict=True)))
-    (component,) = model.components
+    (component,) = model.components(held, shapes.lengths)
     extractor = FeatureExtractor(FeatureSet(["bias", "word[-1..1]"]))
     rows = extractor.fit(sentences, 1)
-    gold = gold_cells(component, held, shapes)
-    tight = Settings(max_iterations=1000, tolerance=1e-12, threads=1)
-    path = list(along_l2(compress(rows, tight), component.structure, gold, tight, [0.1, 1.0, 0.5]))
+    problem = Problem(rows, component.structure, supervise(component, sentences, held, shapes))
+    tight = LBFGS(max_iter=1000, tol=1e-12)
+    path = list(tight.along_l2(problem, [0.1, 1.0, 0.5], threads=1))
     assert [l2 for l2, _ in path] == [1.0, 0.5, 0.1]
     for l2, found in path:
-        settings = Settings(l2=l2, max_iterations=1000, tolerance=1e-12, threads=1)
-        *_, (_, weights) = maximise_likelihood(compress(rows, settings), component.structure, gold, settings)
+        *_, (_, weights) = tight.with_params(l2=l2).steps(problem, threads=1)
         alone = weights()
         np.testing.assert_allclose(found.features, alone.features, atol=2e-3)
         np.testing.assert_allclose(found.globals, alone.globals, atol=2e-3)

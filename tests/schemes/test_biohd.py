@@ -8,6 +8,8 @@ import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import EncodingError, ParameterError
+from spanloom.learning import Auto
+from spanloom.models import Chain
 from spanloom.schemes.biohd import Biohd, biohd_mentions, biohd_tags, lost
 
 PEOPLE = [Mention("PER", ((0, 1), (3, 4))), Mention("PER", ((2, 4),))]
@@ -63,7 +65,7 @@ def test_labels_of_other_schemes_are_refused() -> None:
 def test_a_chain_learns_broken_mentions(tmp_path: Path) -> None:
     names = [("Bill", "Hilary", "Clinton"), ("Anna", "Otto", "Miller"), ("Ivo", "Rosa", "Blum")]
     train = [Sentence([a, "and", b, c, "left"], PEOPLE) for a, b, c in names]
-    ner = Recognizer("chain", scheme="BIOHD", max_iter=50).fit(train)
+    ner = Recognizer(Chain(scheme="BIOHD"), trainer=Auto(max_iter=50)).fit(train)
     new = Sentence(["Lea", "and", "Max", "Jones", "left"])
     assert sorted(ner.predict(new).mentions) == PEOPLE
     ner.save(tmp_path / "m.loom")
@@ -73,6 +75,6 @@ def test_a_chain_learns_broken_mentions(tmp_path: Path) -> None:
 def test_what_does_not_come_back_raises_or_is_left_out() -> None:
     nested = Sentence(["IL-2", "gene", "x"], [Mention("DNA", ((0, 2),)), Mention("protein", ((0, 1),))])
     with pytest.raises(EncodingError, match="does not come back from its BIOHD labels"):
-        Recognizer("chain", scheme="BIOHD").fit([nested])
-    ner = Recognizer("chain", scheme="BIOHD", overlap="longest", max_iter=2).fit([nested])
+        Recognizer(Chain(scheme="BIOHD")).fit([nested])
+    ner = Recognizer(Chain(scheme="BIOHD"), trainer=Auto(max_iter=2), keep="longest").fit([nested])
     assert ner.lost_ == [(0, Mention("protein", ((0, 1),)))]

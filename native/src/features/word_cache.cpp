@@ -76,10 +76,10 @@ class Evaluator {
 
 }  // namespace
 
-WordEntry WordArena::add(const std::vector<std::uint32_t>& entry) {
+WordEntry WordArena::add(std::span<const std::uint32_t> entry) {
   if (used_ + entry.size() + kSlack > capacity_) {
     capacity_ = std::max(kBlock, entry.size() + kSlack);
-    blocks_.push_back(std::make_unique<std::uint32_t[]>(capacity_));
+    blocks_.push_back(std::make_unique_for_overwrite<std::uint32_t[]>(capacity_));
     used_ = 0;
   }
   std::uint32_t* at = blocks_.back().get() + used_;
@@ -130,21 +130,17 @@ std::vector<WordEntry> WordCache::find(const StringList& words, int threads,
   for (std::size_t i = 0; i < n; ++i) {
     if (entries[i] == nullptr) entries[i] = made[unseen_id[next++]];
   }
-  keep(unseen.strings(), made, arenas);
+  keep(unseen.strings(), made);
   hold.insert(hold.end(), arenas.begin(), arenas.end());
   return entries;
 }
 
-void WordCache::keep(const StringList& words, const std::vector<WordEntry>& entries,
-                     const std::vector<std::shared_ptr<WordArena>>& arenas) {
-  std::size_t size = 0;
-  for (const auto& arena : arenas) size += arena->size();
+void WordCache::keep(const StringList& words, const std::vector<WordEntry>& entries) {
   const std::unique_lock lock(mutex_);
-  if (held_ + size > kLimit) return;
-  held_ += size;
-  arenas_.insert(arenas_.end(), arenas.begin(), arenas.end());
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words_.insert(words[i]) == entries_.size()) entries_.push_back(entries[i]);
+  for (std::size_t i = 0; i < words.size() && kept_.size() <= kLimit; ++i) {
+    if (words_.insert(words[i]) != entries_.size()) continue;  // another thread was quicker
+    // Copied, so that calls which bring few new words do not leave an arena each.
+    entries_.push_back(kept_.add({entries[i], entries[i][layout_.slots.size()]}));
   }
 }
 

@@ -58,12 +58,13 @@ class ChainSolver final : public Solver {
     if (sites == 0) return 0.0;
     scores = masked_(scores, mask, sites, labels_, stride_);
     double log_z = 0;
+    restricted_ = mask != nullptr;
     if (extreme_ || !forward(sites, scores, log_z)) return by_engine(unit, scores, expected);
     if (log_z == kMinusInfinity) {
       std::fill_n(expected, sites * stride_, 0.0);
       return log_z;
     }
-    if (!backward(sites, expected)) return by_engine(unit, scores, expected);
+    if (!backward(sites, scores, expected)) return by_engine(unit, scores, expected);
     // Only now is the sentence known to be sound: its pair counts may join the others.
     if (sites > 1) {
       kernels::add_outers(alpha_.data(), &right_[stride_], sites - 1, labels_, stride_, pairs_.data());
@@ -141,6 +142,16 @@ class ChainSolver final : public Solver {
     return step;
   }
 
+  // Looks for forbidden labels in a sentence where something is smaller than expected; false if there is none.
+  bool restrict_to_allowed(std::size_t sites, const double* scores) {
+    for (std::size_t t = 0; t < sites && !restricted_; ++t) {
+      const double* row = scores + t * stride_;
+      restricted_ = std::find(row, row + labels_, kMinusInfinity) != row + labels_;
+    }
+    if (restricted_) find_allowed(sites, scores);
+    return restricted_;
+  }
+
   // allowed_[t]: the labels whose score is above -inf; a set of Reachable.
   void find_allowed(std::size_t sites, const double* scores) {
     const std::size_t words = forward_.words();
@@ -150,6 +161,12 @@ class ChainSolver final : public Solver {
       for (std::size_t y = 0; y < labels_; ++y) Reachable::add(y, row[y] != kMinusInfinity, &allowed_[t * words]);
     }
     reach_.resize(words);
+  }
+
+  // Makes reach_ the labels that can stand at t, from those at t - 1; false if there is none.
+  bool reach(std::size_t t) {
+    t > 0 ? forward_.advance(reach_.data()) : forward_.start(reach_.data());
+    return keep_allowed(t);
   }
 
   // Takes the labels that are not allowed at t out of reach_; false if none is left.
@@ -165,7 +182,6 @@ class ChainSolver final : public Solver {
     exp_.resize(sites * stride_);
     alpha_.resize(sites * stride_);
     double total = shift_ * static_cast<double>(sites - 1);
-    restricted_ = false;
     for (std::size_t t = 0; t < sites; ++t) {
       const double* row = scores + t * stride_;
       double top = row[0];
@@ -178,9 +194,6 @@ class ChainSolver final : public Solver {
       total += top;
       double* out = &exp_[t * stride_];
       for (std::size_t y = 0; y < labels_; ++y) out[y] = row[y] - top;
-      bool forbidden = false;
-      for (std::size_t y = 0; y < labels_; ++y) forbidden |= row[y] == kMinusInfinity;
-      restricted_ |= forbidden;
       for (std::size_t y = labels_; y < stride_; ++y) out[y] = 0.0;
     }
     if (restricted_) find_allowed(sites, scores);
@@ -190,19 +203,23 @@ class ChainSolver final : public Solver {
     double scale = 1;  // the product of a few row sums at a time, so that one log serves many rows
     for (std::size_t t = 0; t < sites; ++t) {
       double* now = &alpha_[t * stride_];
-      if (restricted_) {
-        t > 0 ? forward_.advance(reach_.data()) : forward_.start(reach_.data());
-        if (!keep_allowed(t)) {
-          log_z = kMinusInfinity;
-          return true;
-        }
+      if (restricted_ && !reach(t)) {
+        log_z = kMinusInfinity;
+        return true;
       }
       if (t > 0) kernels::vector_matrix(now - stride_, potential_.data(), labels_, stride_, step_.data());
       const double sum = kernels::multiply_sum(t > 0 ? step_.data() : start_.data(), &exp_[t * stride_], stride_, now);
-      if (!(sum > kTooSmall)) return false;
       const double inverse = 1.0 / sum;
       for (std::size_t y = 0; y < stride_; ++y) now[y] *= inverse;
-      if (!(restricted_ ? forward_.sound(now, reach_.data()) : forward_.sound(now, t))) return false;
+      if (!(sum > kTooSmall) || !(restricted_ ? forward_.sound(now, reach_.data()) : forward_.sound(now, t))) {
+        if (restricted_ || !restrict_to_allowed(sites, scores)) return false;
+        for (std::size_t u = 0; u <= t; ++u) {
+          if (reach(u)) continue;
+          log_z = kMinusInfinity;
+          return true;
+        }
+        if (!(sum > kTooSmall) || !forward_.sound(now, reach_.data())) return false;
+      }
       scale *= sum;
       if (scale < 1e-100 || scale > 1e100) {
         log_scale += std::log(scale);
@@ -229,7 +246,7 @@ class ChainSolver final : public Solver {
 
   // beta_[y]: scaled sum of the continuations after y at t; right_[t, y] = exp_[t, y] * beta_t[y], scaled such that
   // P(y_{t-1} = x, y_t = y) = alpha_[t - 1, x] * potential_[x, y] * right_[t, y].
-  bool backward(std::size_t sites, double* expected) {
+  bool backward(std::size_t sites, const double* scores, double* expected) {
     right_.resize(sites * stride_);
     beta_.assign(end_.begin(), end_.end());
     if (restricted_) backward_.start(reach_.data());
@@ -237,7 +254,7 @@ class ChainSolver final : public Solver {
       double* out = expected + t * stride_;
       if (!(restricted_ ? backward_.sound(beta_.data(), reach_.data())
                         : backward_.sound(beta_.data(), sites - 1 - t))) {
-        return false;
+        return !restricted_ && restrict_to_allowed(sites, scores) && backward(sites, scores, expected);
       }
       const double norm = kernels::multiply_sum(&alpha_[t * stride_], beta_.data(), stride_, out);
       if (!(norm > kTooSmall)) return false;

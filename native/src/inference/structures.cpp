@@ -24,21 +24,4 @@ void Structures::check(std::span<const std::int64_t> site_ptr, const Structure& 
   }
 }
 
-double Structures::subtract(std::size_t g, Place place, const double* scores, const double* global, double* expected,
-                            double* global_expected) const {
-  double score = 0;
-  for (std::int64_t i = ptr[g]; i < ptr[g + 1]; ++i) {
-    const auto cell = static_cast<std::size_t>(cells[i]);
-    if (cell < place.sites * place.columns) {
-      const std::size_t at = cell / place.columns * place.stride + cell % place.columns;
-      score += scores[at];
-      expected[at] -= 1.0;
-    } else {
-      score += global[cell - place.sites * place.columns];
-      global_expected[cell - place.sites * place.columns] -= 1.0;
-    }
-  }
-  return score;
-}
-
 }  // namespace spanloom

@@ -5,13 +5,15 @@
 #include <stdexcept>
 #include <string>
 
+#include "spanloom/learning/structured_loss.hpp"
+
 namespace spanloom {
 
-Adagrad::Adagrad(SparseRows rows, std::shared_ptr<const Structure> structure, Structures gold, double l2, double rate,
-                 double damping, std::uint64_t seed)
+Adagrad::Adagrad(SparseRows rows, std::shared_ptr<const Structure> structure, Supervision supervision, double l2,
+                 double rate, double damping, std::uint64_t seed)
     : rows_(std::move(rows)),
       structure_(std::move(structure)),
-      gold_(std::move(gold)),
+      supervision_(std::move(supervision)),
       random_(seed),
       columns_(structure_->columns()),
       stride_(structure_->stride()),
@@ -28,7 +30,7 @@ Adagrad::Adagrad(SparseRows rows, std::shared_ptr<const Structure> structure, St
                                 std::to_string(l2) + ", " + std::to_string(rate) + " and " + std::to_string(damping));
   }
   rows_.check();
-  gold_.check(rows_.group_ptr, *structure_);
+  supervision_.check(rows_.group_ptr, *structure_);
   for (const std::uint32_t id : rows_.ids) decay_[id] += 1.0F;
   for (float& n : decay_) n = n > 0 ? static_cast<float>(2 * l2) / n : 0.0F;
 }
@@ -44,24 +46,18 @@ double Adagrad::epoch() {
   std::vector<float> difference;
   std::vector<double> global_difference(global_.size());
   const float* values = rows_.values.empty() ? nullptr : rows_.values.data();
-  auto solver = structure_->solver(global_);
+  auto losses = std::make_unique<SentenceLosses>(*structure_, supervision_, global_);
   for (const std::size_t g : order) {
+    if (supervision_.weight(g) == 0) continue;
     const auto first = static_cast<std::size_t>(rows_.group_ptr[g]);
     const auto last = static_cast<std::size_t>(rows_.group_ptr[g + 1]);
     const std::size_t sites = last - first;
     scores.resize(sites * stride_);
     expected.resize(sites * stride_);
     kernels::gather_rows(weights_.data(), stride_, rows_.row_ptr.data(), rows_.ids, values, first, last, scores.data());
-    double loss = solver->expectations({sites, g}, scores.data(), expected.data());
+    total += losses->add_alone({sites, g}, scores.data(), expected.data());
     std::fill(global_difference.begin(), global_difference.end(), 0.0);
-    solver->add_global(global_difference);
-    loss -= gold_.subtract(g, {sites, columns_, stride_}, scores.data(), global_.data(), expected.data(),
-                           global_difference.data());
-    if (!std::isfinite(loss)) {
-      throw std::domain_error("[Adagrad] the loss of sentence " + std::to_string(g) +
-                              " is not finite: its annotation is not a legal structure, or the rate is too high");
-    }
-    total += loss;
+    losses->finish(global_difference);
     difference.assign(expected.begin(), expected.end());
     for (std::size_t row = first; row < last; ++row) {
       const float* d = &difference[(row - first) * stride_];
@@ -78,7 +74,7 @@ double Adagrad::epoch() {
       global_squares_[i] += gradient * gradient;
       global_[i] -= static_cast<double>(rate_) * gradient / std::sqrt(global_squares_[i]);
     }
-    solver = structure_->solver(global_);
+    losses = std::make_unique<SentenceLosses>(*structure_, supervision_, global_);
   }
   return total;
 }

@@ -7,10 +7,11 @@
 
 namespace spanloom {
 
-Perceptron::Perceptron(SparseRows rows, std::shared_ptr<const Structure> structure, Structures gold, std::uint64_t seed)
+Perceptron::Perceptron(SparseRows rows, std::shared_ptr<const Structure> structure, Supervision supervision,
+                       std::uint64_t seed)
     : rows_(std::move(rows)),
       structure_(std::move(structure)),
-      gold_(std::move(gold)),
+      gold_(std::move(supervision.structures)),
       random_(seed),
       columns_(structure_->columns()),
       stride_(structure_->stride()),
@@ -18,6 +19,10 @@ Perceptron::Perceptron(SparseRows rows, std::shared_ptr<const Structure> structu
       weighted_(rows_.width * stride_, 0.0),
       global_(structure_->global_cells(), 0.0),
       global_weighted_(structure_->global_cells(), 0.0) {
+  if (!supervision.values.empty() || !supervision.masks.empty() || !supervision.weights.empty()) {
+    throw std::invalid_argument(
+        "[Perceptron] takes one structure a sentence, no masks, target values or weights; use a likelihood for those");
+  }
   rows_.check();
   gold_.check(rows_.group_ptr, *structure_);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy.typing as npt
 
@@ -13,14 +13,14 @@ from spanloom.corpus import Document, Sentence
 from spanloom.corpus.columns import missing_column
 from spanloom.corpus.document import map_sentences
 
-if TYPE_CHECKING:
-    from spanloom.learning import Listener
-
 Arrays = dict[str, npt.NDArray[Any]]
 Columns = dict[str, list[str]]
 """Columns of a sentence by name: a value for each token."""
 
-KINDS: dict[str, type[Annotator]] = {}
+Listener = Callable[[Any], None]
+"""Called with every iteration of training, see ``spanloom.learning.Listener``."""
+
+CLASSES: dict[str, type[Annotator]] = {}
 """Every class of annotators by its name in model files: ours, and yours from where they are defined."""
 
 
@@ -89,13 +89,13 @@ class Annotator:
         super().__init_subclass__(**options)
         if "kind" not in vars(cls):
             return
-        known = KINDS.get(cls.kind)
+        known = CLASSES.get(cls.kind)
         if known is not None and _place(known) != _place(cls):  # a cell of a notebook may define it again
             raise ParameterError(
                 f"the annotators {_place(known)} and {_place(cls)} both have the kind {cls.kind!r}; a model file could "
                 "not tell them apart: choose another kind"
             )
-        KINDS[cls.kind] = cls
+        CLASSES[cls.kind] = cls
 
     def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
         """Return the columns of each sentence."""

@@ -15,6 +15,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.crossfit import cross_fit
+from spanloom.corpus.document import as_documents
 
 _UNTRAINED = "document context comes from a recogniser that is trained with this annotator; use it in Recognizer"
 Key = str | tuple[str, str]
@@ -70,7 +71,7 @@ class DocumentContext(Annotator):
                 "documents instead of sentences, or leave it out"
             )
         # A corpus that is one document is cut between sentences.
-        units = documents if len(documents) > 1 else [Document([sentence]) for sentence in documents[0].sentences]
+        units = documents if len(documents) > 1 else as_documents(documents[0].sentences)
 
         def train(rest: Sequence[Document]) -> Recognizes:
             return self._train(rest, fitting)

@@ -77,8 +77,9 @@ class Pipeline:
         return self if given is None else Pipeline(self.annotators, parser(given))
 
     def plus(self, other: Pipeline) -> Pipeline:
-        """Return a pipeline with the annotators of another one after its own."""
-        return Pipeline((*self.annotators, *other.annotators), other.parser or self.parser)
+        """Return a pipeline with the annotators of another one after its own; trees come from the other if it can."""
+        offered = (maker for one in other.annotators for maker in one.on_demand() if isinstance(maker, Trees))
+        return Pipeline((*self.annotators, *other.annotators), other.parser or next(offered, self.parser))
 
     @property
     def templates(self) -> tuple[str, ...]:
@@ -149,7 +150,9 @@ class Pipeline:
         """Make the columns that can be made and that a sentence lacks; if not strict, an error leaves one out."""
         for maker in self._makers:
             wanted = [name for name in maker.provides if name in names]
-            if not any(name not in s.columns for document in documents for s in document.sentences for name in wanted):
+            if not wanted or not any(
+                name not in s.columns for document in documents for s in document.sentences for name in wanted
+            ):
                 continue
             documents = self._with(documents, maker.requires, strict)
             try:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from spanloom.annotators.base import Annotator, Arrays, Columns
 from spanloom.annotators.cache import Cache, remembered
-from spanloom.annotators.trees import CachedParser, Parser, Trees
+from spanloom.annotators.trees import Parser, Trees
 from spanloom.base.errors import ParameterError
 from spanloom.base.extras import need
 from spanloom.corpus import Sentence
@@ -42,19 +40,16 @@ class Spacy(Annotator, Parser):
 
     def __init__(self, pipeline: str, cache: str | os.PathLike[str] | None = None) -> None:
         self.pipeline = pipeline
+        spacy = need("spacy", "spacy")
         try:
-            self._nlp = need("spacy", "spacy").load(pipeline, exclude=["ner", "senter"])
+            self._nlp = spacy.load(pipeline, exclude=["ner", "senter"])
         except OSError as error:
             raise ParameterError(f"the spaCy pipeline {pipeline!r} cannot be loaded: {error}") from None
         self.parses = "parser" in self._nlp.pipe_names
+        # By content, as pipelines of your own often have the same name and version; now, as it changes with use.
+        self.identity = f"spacy:{hashlib.sha256(self._nlp.to_bytes()).hexdigest()}/{spacy.__version__}"
         self._cache = None if cache is None else Cache(Path(cache), f"columns of {self.identity}", ())
-        trees = Trees(self if cache is None else CachedParser(self, cache)) if self.parses else None
-        self._trees = () if trees is None else (trees,)
-
-    @functools.cached_property
-    def identity(self) -> str:  # type: ignore[override]  # it takes time, and only caches need it
-        # By content: pipelines of your own often have the same name and version.
-        return f"spacy:{hashlib.sha256(self._nlp.to_bytes()).hexdigest()}/{version('spacy')}"
+        self._trees = (Trees.cached(self, cache),) if self.parses else ()
 
     def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
         return remembered(sentences, self._make, self._cache)

@@ -84,6 +84,11 @@ class Trees(Annotator):
     def __init__(self, parser: Parser | None, reference: str = "") -> None:
         self._parser, self.reference = parser, reference
 
+    @classmethod
+    def cached(cls, parser: Parser, folder: str | os.PathLike[str] | None) -> Trees:
+        """Make one that keeps trees in a folder, if there is one."""
+        return cls(parser if folder is None else CachedParser(parser, folder))
+
     @property
     def parser(self) -> Parser:
         """The parser, opened if it is not yet."""
@@ -93,7 +98,7 @@ class Trees(Annotator):
 
     def _open(self) -> Parser:
         lost = "this model reads dependency trees, and its file does not hold the parser"
-        again = "give it again: --parser udpipe:FILE, Recognizer.load(…, parser=…), or give sentences with trees"
+        again = "give it again: --parser udpipe:FILE, Recognizer.load(…, annotators=[…]), or give sentences with trees"
         if not self.reference:
             raise ParameterError(f"{lost}, which was an object of yours; {again}")
         from spanloom.annotators.references import parser  # here: references import this module

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from spanloom.annotators.base import Annotator, Arrays, Columns
 from spanloom.annotators.cache import Cache, remembered
-from spanloom.annotators.trees import CachedParser, Parser, Trees
+from spanloom.annotators.trees import Parser, Trees
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.extras import need
 from spanloom.corpus import Sentence
@@ -69,8 +69,7 @@ class UDPipe(Annotator, Parser):
                 "see spanloom parser train"
             )
         self._cache = None if cache is None else Cache(Path(cache), f"udpipe columns:{content}", ())
-        trees = Trees(self if cache is None else CachedParser(self, cache)) if self.parses else None
-        self._trees = () if trees is None else (trees,)
+        self._trees = (Trees.cached(self, cache),) if self.parses else ()
 
     def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
         return remembered(sentences, self._make, self._cache)

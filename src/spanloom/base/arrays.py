@@ -15,8 +15,6 @@ Floats32 = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.int32]
 """Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
 Pointers = npt.NDArray[np.int64]
-Structures = tuple[Pointers, Cells]
-"""One structure for each sentence: the cells of sentence ``s`` are ``cells[ptr[s]:ptr[s + 1]]``."""
 Tied = tuple[Pointers, Cells, int]
 """``(ptr, params, width)``: score ``j`` is the sum of parameters ``params[ptr[j]:ptr[j + 1]]``, of ``width`` in all."""
 

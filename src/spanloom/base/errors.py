@@ -17,7 +17,18 @@ class SpanloomError(Exception):
 
 
 class CorpusError(SpanloomError):
-    """A corpus could not be read, aligned, converted or written."""
+    """A corpus could not be read, aligned, converted or written.
+
+    Attributes
+    ----------
+    where, what
+        The place (``file:line``; empty if there is none) and the complaint; the message is both.
+    """
+
+    def __init__(self, what: str, where: str = "") -> None:
+        self.what = what
+        self.where = where
+        super().__init__(f"{where}: {what}" if where else what)
 
 
 class EncodingError(SpanloomError):

@@ -32,6 +32,12 @@ def check_count(name: str, value: Any, *, low: int = 1) -> None:
         raise ParameterError(f"The {name!r} parameter must be an integer of at least {low}. Got {value!r} instead.")
 
 
+def check_share(name: str, value: Any) -> None:
+    """Raise ``ParameterError`` unless ``value`` is a number above 0 and at most 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ParameterError(f"The {name!r} parameter must be a number above 0 and at most 1. Got {value!r} instead.")
+
+
 def part_option(text: str, known: str) -> tuple[str, dict[str, str]]:
     """Part ``FILE?option=value``, as in references to corpora; there is one option that is known."""
     path, mark, query = text.partition("?")

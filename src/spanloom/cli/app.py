@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -80,12 +83,23 @@ app.add_typer(parse.parser_app)
 
 def main() -> None:
     """Run the command line and turn expected failures into one clear line."""
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
     except SpanloomError as error:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+_MAIN = os.getpid()
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Take SIGTERM as Ctrl-C, so that half-written files go and training keeps its best model."""
+    if os.getpid() != _MAIN:  # a worker: it has nothing to clean up, and whoever ended it waits for its end
+        os._exit(128 + number)
+    raise KeyboardInterrupt
 
 
 def _fail(message: str) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
 
+from spanloom.cli.console import make_console
 from spanloom.cli.outputs import check_output
 
 
@@ -30,7 +31,7 @@ def cluster(
     from spanloom.features.brown import train_clusters
 
     check_output(output)
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     bar = Progress(
         TextColumn("[bold]clustering[/bold]"),
         BarColumn(),
@@ -54,4 +55,4 @@ def cluster(
             raise CorpusError(f"{text}: not UTF-8 at byte {error.start}") from None
     found.write(output)
     words, number = len(found.paths), len(set(found.paths.values()))
-    console.print(f"[bold]{output}[/bold]  {words:,} words in {number:,} clusters")
+    console.print(Text(str(output), "bold"), f" {words:,} words in {number:,} clusters")

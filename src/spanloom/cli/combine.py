@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
+from spanloom.cli.console import make_console
+from spanloom.cli.outputs import Lossy, Overwrite, output_reference
+from spanloom.cli.problems import show_report
 from spanloom.cli.sources import ParserOption, is_model, predictions
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ def combine(
     least: Annotated[
         int | None, typer.Option(help="How many must agree in a vote; more than half if left out.")
     ] = None,
+    lossy: Lossy = None,
+    overwrite: Overwrite = False,
     parser: ParserOption = None,
     threads: Annotated[int | None, typer.Option(help="Threads of models; all cores if left out.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -36,25 +40,24 @@ def combine(
     [bold]Example:[/bold] spanloom combine a.loom b.loom c.jsonl --how vote --text test.jsonl -o voted.jsonl
     """
     from spanloom.decisions.combine import combine
-    from spanloom.formats import Reference, read, write
+    from spanloom.formats import read, write
 
     corpora = [text] if text is not None else [system for system in systems if not is_model(system)]
     if not corpora:
         raise typer.BadParameter("models alone need a text to tag", param_hint="--text")
+    target = output_reference(output, overwrite=overwrite, lossy=lossy)
     documents: list[Document] = list(read(corpora[0]))
     made = [predictions(system, documents, threads, parser) for system in systems]
     found, conflicts = combine(made, how, least=least)
-    report = write(found, Reference.parse(output))
-    for problem in report.problems:
-        print(f"spanloom: {problem}", file=sys.stderr)
+    show_report(write(found, target))
     mentions = sum(len(doc.mentions) for doc in found)
     if as_json:
         lines = [str(conflict) for conflict in conflicts]
         print(json.dumps({"output": output, "mentions": mentions, "conflicts": lines}, ensure_ascii=False))
         return
-    console = Console()
-    console.print(f"[bold]{output}[/bold]  {mentions:,} mentions, {len(conflicts):,} conflicts", highlight=False)
+    console = make_console()
+    console.print(Text(output, "bold"), f" {mentions:,} mentions, {len(conflicts):,} conflicts")
     for conflict in conflicts[:10]:
-        console.print(f"  {conflict}", highlight=False, markup=False)
+        console.print(f"  {conflict}")
     if len(conflicts) > 10:
-        console.print(f"  … and {len(conflicts) - 10:,} more; --json lists all", highlight=False)
+        console.print(f"  … and {len(conflicts) - 10:,} more; --json lists all")

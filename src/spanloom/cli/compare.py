@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-from spanloom.cli.sources import ParserOption, predictions
+from spanloom.cli.console import make_console
+from spanloom.cli.sources import ParserOption, gold_documents, predictions
 from spanloom.cli.tables import percent, plain_table
 
 if TYPE_CHECKING:
@@ -37,9 +39,8 @@ def compare(
     [bold]Example:[/bold] spanloom compare chain.loom tagged.jsonl --gold dev.jsonl --show 5
     """
     from spanloom.evaluation import compare
-    from spanloom.formats import read
 
-    documents = list(read(gold))
+    documents = gold_documents(gold)
     comparison = compare(
         documents,
         predictions(a, documents, threads, parser),
@@ -52,7 +53,7 @@ def compare(
     if as_json:
         print(json.dumps(comparison.to_json(), ensure_ascii=False))
         return
-    console = Console()
+    console = make_console()
     _print_scores(console, comparison)
     _print_changes(console, comparison)
     _print_sentences(console, comparison, show)
@@ -115,5 +116,5 @@ def _print_sentences(console: Console, comparison: Comparison, show: int) -> Non
         sentence = aligned.sentences[i]
         console.rule(aligned.name(i), align="left", style="dim")
         for name, report in (("A", comparison.a), ("B", comparison.b)):
-            console.print(f"[bold]{name}[/bold]")
+            console.print(Text(name, "bold"))
             console.print(draw_pair(sentence, sentence.mentions, report.aligned.predicted[i], width=console.width))

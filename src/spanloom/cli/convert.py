@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from spanloom.cli.problems import Lossy, loss_options, show_problems
-
-if TYPE_CHECKING:
-    from spanloom.corpus import Document
+from spanloom.cli.counting import watched
+from spanloom.cli.outputs import Lossy, Overwrite, output_reference, tell_written
+from spanloom.cli.problems import show_problems
+from spanloom.cli.skipping import OnError, OnErrorOption, Source
 
 
 def convert(
     source: Annotated[str, typer.Argument(metavar="REF", help="Corpus to read: a path, or format:path?option=value.")],
     target: Annotated[str, typer.Argument(metavar="REF", help="Corpus to write.")],
     lossy: Lossy = None,
+    overwrite: Overwrite = False,
+    on_error: OnErrorOption = OnError.stop,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object about what was lost.")] = False,
 ) -> None:
     """Convert a corpus. Nothing is lost silently: what has no place in the target is an error, or is reported.
 
     [bold]Example:[/bold] spanloom convert brat:corpus/ train.jsonl
     """
-    from spanloom.formats import Report, read, write
+    from spanloom.formats import write
 
-    corpus = read(source)
-    count = 0
-    read_report = Report()
-
-    def counted() -> Iterator[Document]:
-        nonlocal count
-        for doc in corpus.stream(read_report):
-            count += 1
-            yield doc
-
-    report = write(counted(), target, **loss_options(target, lossy))
-    problems = [*read_report.problems, *report.problems]
+    output = output_reference(target, overwrite=overwrite, lossy=lossy)
+    with Source([source], on_error, output.path) as docs:
+        report = write(watched(docs, quiet=as_json), output)
+    problems = [*(p for p in docs.report.problems if p.severity == "warning"), *report.problems]
     if as_json:
         rows = [{"kind": p.kind, "where": p.where, "message": p.message} for p in problems]
-        print(json.dumps({"documents": count, "counts": dict(read_report.counts + report.counts), "problems": rows}))
-        return
-    show_problems(problems, "; --json has them all")
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"{count} documents written to {target}", markup=False)
+        counts = dict(docs.report.counts + report.counts)
+        print(json.dumps({"documents": report.documents, "counts": counts, "problems": rows}))
+    else:
+        show_problems(problems, "; --json has them all")
+        tell_written(report)
+    docs.finish()

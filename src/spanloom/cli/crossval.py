@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
+from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
+from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference, tell_written
+from spanloom.cli.problems import show_report
 from spanloom.cli.settings import parse_settings
 from spanloom.cli.tables import percent, score_table
 
@@ -29,8 +33,10 @@ def crossval(
         Path | None, typer.Option(metavar="FILE", help="Keeps finished folds; run again, it goes on from there.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="REF", help="Write the corpus with its predictions.")
+        str | None, typer.Option("--output", "-o", metavar="REF", help="Write the corpus with its predictions.")
     ] = None,
+    lossy: Lossy = None,
+    overwrite: Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
 ) -> None:
@@ -44,6 +50,9 @@ def crossval(
     from spanloom.formats import read, write
     from spanloom.tuning import cross_validate
 
+    if state is not None:
+        check_output(state)
+    target = None if output is None else output_reference(output, overwrite=overwrite, lossy=lossy)
     documents = chain.from_iterable(read(ref) for ref in corpus)
     with counting("folds") as progress:
         found = cross_validate(
@@ -55,19 +64,22 @@ def crossval(
             state=state,
             progress=progress,
         )
-    if output is not None:
-        write((d for d in found.predicted if isinstance(d, Document)), output)
+    if target is not None:
+        report = write((d for d in found.predicted if isinstance(d, Document)), target)
+        show_report(report)
+        tell_written(report)
     if as_json:
         print(json.dumps(found.to_json(), ensure_ascii=False))
     else:
-        _print(Console(), found)
+        _print(make_console(), found)
 
 
 def _print(console: Console, found: CrossValidation) -> None:
     report = found.report
     console.print(
-        f"[bold]F1 {percent(report.f1)}[/bold]  P {percent(report.precision)}  R {percent(report.recall)}   over all "
-        f"folds; standard deviation of F1 between folds {percent(found.spread)}"
+        Text(f"F1 {percent(report.f1)}", "bold"),
+        f" P {percent(report.precision)}  R {percent(report.recall)}   over all "
+        f"folds; standard deviation of F1 between folds {percent(found.spread)}",
     )
     console.print(score_table("Folds", "fold", {str(i): s for i, s in enumerate(found.folds, 1)}))
     console.print(score_table("By label", "label", report.by_label))

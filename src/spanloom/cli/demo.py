@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
+from spanloom.cli.console import make_console
+from spanloom.cli.outputs import check_output
 from spanloom.cli.tables import percent, score_table
 
 if TYPE_CHECKING:
@@ -28,18 +31,20 @@ def demo(
     """
     from spanloom.recognizer import Recognizer
 
-    console = Console()
-    console.print("[bold]Mentions inside mentions[/bold]: the model [bold]edge[/bold], exact and linear in the text")
+    if output is not None:
+        check_output(output)
+    console = make_console()
+    console.print(Text("Mentions inside mentions", "bold"), "- the model edge, exact and linear in the text")
     _walk(console, Recognizer("edge", keep="longest"), NESTED, table=True)
     console.print(
-        "[bold]Mentions that cross or break into parts[/bold]: the model [bold]multilabel[/bold], which holds them all"
+        Text("Mentions that cross or break into parts", "bold"), "- the model multilabel, which holds them all"
     )
     ner = Recognizer("multilabel")
     _walk(console, ner, BROKEN, table=False)
     if output is not None:
         ner.save(output)
     model = output or Path("demo.loom")
-    console.print("[bold]Try next[/bold]")
+    console.print(Text("Try next", "bold"))
     train_line = "spanloom train sample:train --dev sample:dev --model multilabel -o demo.loom"
     lines = [
         *([] if output else [train_line]),
@@ -48,7 +53,7 @@ def demo(
         *(["spanloom train YOUR.jsonl --dev DEV.jsonl -o YOUR.loom"] if output else []),
     ]
     for line in lines:
-        console.print(f"   {line}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"   {line}", soft_wrap=True)
 
 
 def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
@@ -67,11 +72,11 @@ def _walk(console: Console, ner: Recognizer, text: str, *, table: bool) -> None:
     )
     if t["lost"]:
         console.print(
-            f"   [yellow]{t['lost']} discontinuous mentions, which it cannot hold, were left out of training[/yellow]"
+            f"   {t['lost']} discontinuous mentions, which it cannot hold, were left out of training", style="yellow"
         )
     report = ner.score(test)
     console.print(
-        f"   on {report.counts['sentences']} held-out sentences: [bold]F1 {percent(report.f1)}[/bold], "
+        f"   on {report.counts['sentences']} held-out sentences: F1 {percent(report.f1)}, "
         f"precision {percent(report.precision)}, recall {percent(report.recall)}"
     )
     if table:

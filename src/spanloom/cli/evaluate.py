@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from spanloom.base.errors import ParameterError
-from spanloom.cli.sources import ParserOption, run_model
+from spanloom.cli.console import make_console
+from spanloom.cli.outputs import check_output
+from spanloom.cli.sources import ParserOption, gold_documents, run_model
 from spanloom.cli.tables import count_table, percent, score_table
 
 if TYPE_CHECKING:
@@ -52,8 +55,10 @@ def evaluate(
 
     if plot is not None:
         check_picture(plot)
+    if html is not None:
+        check_output(html)
     gold, predicted = _sources(model, corpus, gold, predicted)
-    documents = list(read(gold))
+    documents = gold_documents(gold)
     seconds = None
     if model is None:
         found = list(read(predicted))
@@ -69,14 +74,15 @@ def evaluate(
         data = {**report.to_json(), "intervals": {name: value.to_json() for name, value in intervals.items()}}
         print(json.dumps(data, ensure_ascii=False))
     else:
-        console = Console()
+        console = make_console()
         low, high = percent(intervals["f1"].low), percent(intervals["f1"].high)
         micro = report.micro
         console.print(
-            f"[bold]F1 {percent(micro.f1)}[/bold]  (95 %: {low} to {high})   "
+            Text(f"F1 {percent(micro.f1)}", "bold"),
+            f" (95 %: {low} to {high})   "
             f"P {percent(micro.precision)}  R {percent(micro.recall)}   "
             f"{micro.correct:g} right of {micro.predicted} predicted, {micro.gold} gold, "
-            f"{report.counts['sentences']} sentences"
+            f"{report.counts['sentences']} sentences",
         )
         if report.throughput:
             console.print(f"{report.throughput['words_per_second']:,.0f} words per second")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
+from spanloom.cli.console import make_console
 from spanloom.cli.tables import plain_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def info(
     if as_json:
         print(json.dumps({**facts, "top_weights": weights}, ensure_ascii=False))
         return
-    console = Console()
+    console = make_console()
     table = plain_table(str(model))
     table.show_header = False
     table.add_column(style="bold")

@@ -1,17 +1,68 @@
-"""Where results go."""
+"""Where results go: checked before long work, and said after it."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spanloom.cli.console import make_console
+
+if TYPE_CHECKING:
+    from spanloom.formats import Reference, Report
+
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Replace files that are there already, where the output is several files."),
+]
+Lossy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WAY",
+        help="How to leave out mentions that the format cannot hold: outermost, innermost, longest; "
+        "contiguous fills gaps. Several are joined by a comma. Without it, such mentions are an error.",
+    ),
+]
 
 
 def check_output(output: Path) -> None:
     """Fail before long work, not after it, if its result cannot be written."""
-    folder = output.parent
-    if output.is_dir():
-        raise IsADirectoryError(21, "is a folder; give the name of a file", str(output))
-    if not folder.is_dir():
-        raise FileNotFoundError(2, "no such folder", str(folder))
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(13, "cannot write in this folder", str(folder))
+    from spanloom.base.files import check_place
+
+    check_place(output)
+
+
+def output_reference(
+    output: str, *, overwrite: bool = False, lossy: str | None = None, options: dict[str, str] | None = None
+) -> Reference:
+    """Return the reference of an output with the options that its format takes; fails if nothing can be written there.
+
+    Parameters
+    ----------
+    options
+        Further ones, which those of the reference replace.
+    """
+    from spanloom.formats import Reference
+    from spanloom.formats.reading import check_target, takes_option
+
+    ref = Reference.parse(output)
+    wanted = {**(options or {}), **({"lossy": lossy} if lossy is not None else {})}
+    wanted |= {"overwrite": "yes"} if overwrite else {}
+    taken = {name: value for name, value in wanted.items() if takes_option(ref, "write", name)}
+    ref = Reference(ref.format, ref.path, {**taken, **ref.options})
+    check_target(ref)
+    return ref
+
+
+def tell_written(report: Report) -> None:
+    """Say in one line what was written where; nothing of standard output, which the user sees."""
+    if report.ref is not None and report.ref.path != "-":
+        mentions = report.mentions - report.counts["lost"]
+        make_console(stderr=True, soft_wrap=True).print(
+            f"{_count(report.documents, 'document')}, {_count(mentions, 'mention')} written to {report.ref.path}"
+        )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

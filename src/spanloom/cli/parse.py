@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
-from spanloom.cli.outputs import check_output
+from spanloom.cli.console import make_console
+from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference
+from spanloom.cli.problems import show_problems
+from spanloom.cli.skipping import OnError, OnErrorOption, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +31,9 @@ def parse(
     cache: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Keep trees here, to parse nothing twice.")
     ] = None,
+    lossy: Lossy = None,
+    overwrite: Overwrite = False,
+    on_error: OnErrorOption = OnError.stop,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Give every sentence a dependency tree.
@@ -40,19 +45,22 @@ def parse(
     from spanloom.annotators import attachment, with_trees
     from spanloom.annotators import parser as make_parser
     from spanloom.corpus.document import map_sentences
-    from spanloom.formats import read, write
+    from spanloom.formats import write
 
+    output = output_reference(target, overwrite=overwrite, lossy=lossy)
     engine = make_parser(parser).parser
-    docs = list(read(source))
+    with Source([source], on_error, output.path) as corpus:
+        docs = list(corpus)
     given = _sentences(docs)
     parsed = map_sentences(lambda sentences: with_trees(sentences, engine, again=again, cache=cache), docs)
-    write(parsed, target)
+    show_problems(write(parsed, output).problems)
     result: dict[str, Any] = {"documents": len(docs), "sentences": len(given)}
     pairs = [(old, new) for old, new in zip(given, _sentences(parsed), strict=True) if "deprel" in old.columns]
     if again and pairs:
         score = attachment(*zip(*pairs, strict=True))
         result |= {"uas": score.uas, "las": score.las}
     _tell(result, target, as_json)
+    corpus.finish()
 
 
 @parser_app.command("train")
@@ -83,8 +91,7 @@ def train_parser(
     from spanloom.annotators import train_udpipe, train_udpipe_tagger
     from spanloom.base.errors import CorpusError, ParameterError
     from spanloom.base.parameters import check_count
-    from spanloom.formats import Reference, read
-    from spanloom.formats.reading import writer
+    from spanloom.formats import read
 
     if not parser and (jackknife is not None or not tagger):
         other = "--no-tagger" if not tagger else "--jackknife"
@@ -97,7 +104,7 @@ def train_parser(
     tested = None if test is None else _sentences(read(test))
     if jackknife is not None:
         check_count("folds", folds, low=2)
-        writer(Reference.parse(jackknife))
+        output_reference(jackknife)
     if tested is not None and parser and not all("deprel" in s.columns for s in tested if len(s)):
         raise CorpusError(f"{test} has sentences without trees, so that no parser can be measured on it")
     result: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
@@ -160,14 +167,12 @@ def _tell(result: dict[str, Any], target: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"output": target, **result}))
         return
-    console = Console(highlight=False)
-    console.print(
-        f"{target}: " + ", ".join(f"{v:,} {k}" for k, v in result.items() if isinstance(v, int)), markup=False
-    )
+    console = make_console()
+    console.print(f"{target}: " + ", ".join(f"{v:,} {k}" for k, v in result.items() if isinstance(v, int)))
     for kind, prefix in (("attachment", ""), ("attachment by jackknifing", "jackknifed_")):
         if f"{prefix}uas" in result:
             uas, las = (100 * result[f"{prefix}{name}"] for name in ("uas", "las"))
             console.print(f"{kind}: {uas:.2f} % unlabelled, {las:.2f} % labelled")
     if "accuracy" in result:
         shares = (f"{name} {100 * share:.2f} %" for name, share in result["accuracy"].items())
-        console.print(f"tagged right: {', '.join(shares)}", markup=False)
+        console.print(f"tagged right: {', '.join(shares)}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spanloom.cli.problems import show_unread
+
 if TYPE_CHECKING:
     from spanloom.corpus import Document
 
@@ -44,6 +46,19 @@ def run_model(
     start = time.perf_counter()
     found = recognizer.predict(gold)
     return found, time.perf_counter() - start
+
+
+def gold_documents(ref: str) -> list[Document]:
+    """Return the documents to score on; fails if there is nothing to score, and says what was left unread."""
+    from spanloom.base.errors import CorpusError
+    from spanloom.formats import read
+
+    corpus = read(ref)
+    documents = list(corpus)
+    show_unread(corpus.report)
+    if not any(doc.sentences for doc in documents):
+        raise CorpusError(f"{len(documents)} documents without any sentence; there is nothing to score on", ref)
+    return documents
 
 
 def predictions(

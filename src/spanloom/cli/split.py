@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from spanloom.cli.problems import Lossy, loss_options, show_report
+from spanloom.cli.console import make_console
+from spanloom.cli.outputs import Lossy, Overwrite, output_reference
+from spanloom.cli.problems import show_report, show_unread
 
 NAMES = {1: ["train"], 2: ["train", "test"], 3: ["train", "dev", "test"]}
 
@@ -22,6 +23,7 @@ def split(
     shuffle: Annotated[bool, typer.Option(help="Draw at random; --no-shuffle keeps the order of the corpus.")] = True,
     format: Annotated[str, typer.Option(help="Format of the parts.")] = "jsonl",
     lossy: Lossy = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Divide a corpus into parts. The same seed gives the same parts.
 
@@ -34,14 +36,34 @@ def split(
     if not is_format(format):
         raise typer.BadParameter(f"{format!r} is none of {', '.join(formats())}", param_hint="--format")
     corpus = read(ref)
+    count = parts.count("/") + 1
+    names = NAMES.get(count, [f"part{k + 1}" for k in range(count)])
+    targets = [_part(output, name, format, lossy, overwrite) for name in names]
     places = split_places(corpus, parts, by, seed if shuffle else None)
-    names = NAMES.get(len(places), [f"part{k + 1}" for k in range(len(places))])
-    output.mkdir(parents=True, exist_ok=True)
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    for name, chosen in zip(names, places, strict=True):
-        target = f"{format}:{output / name}" + ("" if format in ("brat", "biocreative") else f".{format}")
-        show_report(write(part(corpus, chosen, by), target, **loss_options(target, lossy)))
-        console.print(f"{target}: {len(chosen)} {by}s", markup=False)
+    console = make_console(stderr=True, soft_wrap=True)
+    show_unread(corpus.report)
+    for target, chosen in zip(targets, places, strict=True):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        written = output_reference(f"{format}:{target}", overwrite=overwrite, lossy=lossy)
+        show_report(write(part(corpus, chosen, by), written))
+        console.print(f"{format}:{target}: {len(chosen)} {by}s")
+
+
+def _part(folder: Path, name: str, format: str, lossy: str | None, overwrite: bool) -> Path:
+    """Return where a part goes; fails if it cannot go there, or if there is one already."""
+    from spanloom.base.errors import CorpusError
+    from spanloom.base.files import check_place
+    from spanloom.formats.reading import takes_folders
+
+    several = takes_folders(format)
+    target = folder / (name if several else f"{name}.{format}")
+    if several:
+        output_reference(f"{format}:{target}", overwrite=overwrite, lossy=lossy)
+        return target
+    check_place(folder, folder=True)
+    if target.exists() and not overwrite:
+        raise CorpusError(f"there is {target} already; write elsewhere, or replace the parts with --overwrite")
+    return target
 
 
 def sample(
@@ -53,6 +75,7 @@ def sample(
         str, typer.Option("--output", "-o", metavar="REF", help="Where to; - is JSONL to the screen.")
     ] = "-",
     lossy: Lossy = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Draw documents or sentences at random, in the order of the corpus. The same seed draws the same ones.
 
@@ -62,6 +85,7 @@ def sample(
     from spanloom.formats import read, write
 
     corpus = read(ref)
+    target = output_reference("jsonl:-" if output == "-" else output, overwrite=overwrite, lossy=lossy)
     chosen = sample_places(corpus, size, by, seed)
-    target = "jsonl:-" if output == "-" else output
-    show_report(write(part(corpus, chosen, by), target, **loss_options(target, lossy)))
+    show_unread(corpus.report)
+    show_report(write(part(corpus, chosen, by), target))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.cli.console import make_console
+from spanloom.cli.problems import show_unread
 from spanloom.cli.tables import count_table, percent, plain_table
 
 if TYPE_CHECKING:
@@ -30,15 +32,20 @@ def stats(
 
     [bold]Example:[/bold] spanloom stats "genia:data/genia?split=train" --plot genia.png
     """
+    from spanloom.base.pictures import check_picture
     from spanloom.corpus.statistics import statistics
     from spanloom.formats import read
     from spanloom.models.ceilings import Ceilings
 
+    if plot is not None:
+        check_picture(plot)
     found: list[tuple[str, Statistics, dict[str, float]]] = []
-    for ref in refs:
+    for ref, corpus in [(ref, read(ref)) for ref in refs]:
         measured = Ceilings()
-        docs = measured.watch(read(ref)) if with_ceilings else read(ref)
-        found.append((ref, statistics(docs), measured.shares() if with_ceilings else {}))
+        counts = statistics(measured.watch(corpus) if with_ceilings else corpus)
+        # Without mentions there is nothing that a model could hold, or not.
+        found.append((ref, counts, measured.shares() if with_ceilings and counts.mentions else {}))
+        show_unread(corpus.report)
     if plot is not None:
         from spanloom.drawing.statistics import draw_statistics
 
@@ -48,7 +55,7 @@ def stats(
         rows = [{"ref": ref, **counts.to_json(patterns), "ceilings": shares} for ref, counts, shares in found]
         print(json.dumps(rows[0] if len(rows) == 1 else rows, ensure_ascii=False))
         return
-    console = Console()
+    console = make_console()
     for ref, counts, shares in found:
         console.rule(ref, align="left")
         _print(console, counts, shares, patterns)

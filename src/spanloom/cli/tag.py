@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from io import TextIOWrapper
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from spanloom.cli.problems import show_report
+from spanloom.cli.console import make_console
+from spanloom.cli.counting import watched
+from spanloom.cli.outputs import Overwrite, output_reference, tell_written
+from spanloom.cli.problems import show_report, show_unread
 from spanloom.cli.settings import parse_value
+from spanloom.cli.skipping import OnError, OnErrorOption, Source, error_last
 from spanloom.cli.sources import ParserOption
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document
-    from spanloom.formats import Reference
+    from spanloom.formats import Reference, Report
+    from spanloom.recognizer import Recognizer
 
 
 def tag(
@@ -35,7 +38,11 @@ def tag(
     ] = None,
     form: Annotated[
         str,
-        typer.Option("--format", help="auto, jsonl, draw (in the terminal), or a corpus format such as conll or brat."),
+        typer.Option(
+            "--format",
+            help="auto, jsonl, mentions (JSON lines of ids and mentions only), draw (in the terminal), html, svg, or a "
+            "corpus format such as conll or brat.",
+        ),
     ] = "auto",
     penalty: Annotated[
         str | None,
@@ -52,76 +59,118 @@ def tag(
             "the model's own.",
         ),
     ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities/--no-probabilities", help="Write the probability of every mention.")
+    ] = False,
+    above: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Every mention with at least this probability, e.g. 0.2, best answer or not."),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", metavar="K", help="Also the K most probable mention sets of each sentence, as JSON lines."),
+    ] = None,
     parser: ParserOption = None,
+    overwrite: Overwrite = False,
+    on_error: OnErrorOption = OnError.stop,
     threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
 ) -> None:
     """Find the mentions of text, one document after the other.
 
     Without --output, a terminal gets drawings and a pipe gets JSON lines, in which mentions have their tokens
-    (parts), their characters (chars) and their text.
+    (parts), their characters (chars) and their text. A name that ends in .html or .svg gets a picture of the text.
 
     [bold]Example:[/bold] echo "IL-2 gene expression requires NF-kappa B." | spanloom tag gene.loom
     """
-    from spanloom.formats import read, write
+    from spanloom.formats import write
     from spanloom.recognizer import Recognizer
+    from spanloom.tagging_files import is_short
 
     if form == "auto" and output in (None, "-"):
         form = "draw" if sys.stdout.isatty() else "jsonl"
-    target = _target(form, output or "-")
+    target = _target(form, output or "-", overwrite)
+    if k is not None and (target is None or target.format != "jsonl"):
+        raise typer.BadParameter("the best sets are written as JSON lines; add --format jsonl", param_hint="--k")
+    refs = ["text:-" if name == "-" else name for name in files or ["-"]]
+    source = Source(refs, on_error, "-" if target is None else target.path)
     ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser])
     if penalty is not None:
         ner.set_mention_penalty(parse_value(penalty))
+    conflicts: Counter[str] = Counter()
     if threshold is not None:
         ner.set_threshold(parse_value(threshold))
-    refs = ["text:-" if name == "-" else name for name in files or ["-"]]
-    streaming = "text:-" in refs
-    conflicts: Counter[str] = Counter()
-    tagged: Iterator[Document] = ner.stream(
-        chain.from_iterable(read(ref) for ref in refs), batch=1 if streaming else 64, conflicts=conflicts
-    )
-    if target is None:
-        _draw(tagged)
-        _tell_conflicts(conflicts)
-        return
-    if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
-    show_report(write(tagged, target))
+    with source:
+        batch = 1 if "text:-" in refs else 64
+        tagged = source.through(
+            lambda docs: ner.stream(docs, batch, conflicts, probabilities=probabilities, above=above)
+        )
+        if target is None:
+            _draw(tagged)
+        elif k is not None:
+            tell_written(_k_best(ner, tagged, k, target))
+        elif not probabilities and above is None and is_short(ner, source.corpora, target):
+            tell_written(_tag_texts(ner, source, target))
+        else:
+            if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
+                sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
+            report = write(watched(tagged, quiet=target.path == "-"), target)
+            show_report(report)
+            tell_written(report)
+    show_unread(source.report)
     _tell_conflicts(conflicts)
+    source.finish()
+
+
+def _tag_texts(ner: Recognizer, source: Source, target: Reference) -> Report:
+    """Tag texts without an object for each token and mention, and write them."""
+    from spanloom.tagging import tag_lines
+    from spanloom.tagging_files import has_documents, texts_of, write_lines
+
+    counts: Counter[str] = Counter()
+    texts = texts_of(source.corpora, source.report)
+    pieces = error_last(texts, lambda items: tag_lines(ner, items, whole=has_documents(target), counts=counts))
+    return write_lines(watched(pieces, quiet=target.path == "-", count=lambda: counts["documents"]), target, counts)
+
+
+def _k_best(ner: Recognizer, tagged: Iterable[Document], k: int, target: Reference) -> Report:
+    """Write documents with the ``k`` best mention sets of each sentence."""
+    from spanloom.tagging_files import k_best_lines, write_lines
+
+    counts: Counter[str] = Counter()
+    return write_lines(k_best_lines(ner, watched(tagged, quiet=target.path == "-"), k, counts), target, counts)
 
 
 def _tell_conflicts(conflicts: Counter[str]) -> None:
     """Say how often the parts of a reduction found mentions that hardly go together."""
     if conflicts:
-        Console(stderr=True).print(
+        make_console(stderr=True).print(
             f"The parts of the model disagree: {conflicts['crossing']:,} pairs of mentions cross, "
             f"{conflicts['labels']:,} have the same tokens under two labels; all of them are kept."
         )
 
 
-def _target(form: str, output: str) -> Reference | None:
-    """Where to write, checked before any work; None for drawings. JSON lines get mentions' characters."""
-    from spanloom.formats import Reference
-    from spanloom.formats.reading import takes_option, writer
+def _target(form: str, output: str, overwrite: bool) -> Reference | None:
+    """Return where to write, checked before any work; None for drawings. JSON lines get mentions' characters."""
     from spanloom.formats.reference import formats, is_format
 
     if form == "draw" and output == "-":
         return None
     if form == "draw":
         raise typer.BadParameter("drawings go to the screen; leave --output out", param_hint="--format")
+    if form == "mentions":
+        return output_reference(f"jsonl:{output}", overwrite=overwrite, options={"fields": "mentions"})
     if form != "auto" and not is_format(form):
-        raise typer.BadParameter(f"{form!r} is none of auto, draw, {', '.join(formats())}", param_hint="--format")
-    target = Reference.parse(output if form == "auto" else f"{form}:{output}")
-    writer(target)
-    if takes_option(target, "write", "chars"):
-        return Reference(target.format, target.path, {"chars": "yes", **target.options})
-    return target
+        known = ", ".join(["auto", "draw", "mentions", *formats()])
+        raise typer.BadParameter(f"{form!r} is none of {known}", param_hint="--format")
+    ref = output if form == "auto" else f"{form}:{output}"
+    return output_reference(ref, overwrite=overwrite, options={"chars": "yes"})
 
 
 def _draw(docs: Iterable[Document]) -> None:
     from spanloom.drawing import draw
 
-    console = Console()
+    out = make_console()
     for doc in docs:
         for sentence in doc.sentences:
-            console.print(draw(sentence, width=console.width))
-            console.print()
+            out.print(draw(sentence, width=out.width))
+            out.print()

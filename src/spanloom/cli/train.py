@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,6 +110,15 @@ def train(
         int | None,
         typer.Option(help="Stop when dev F1 has not risen for so many iterations.", rich_help_panel=LEARNING),
     ] = None,
+    decide: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help="best (the default), f1, precision=0.95, recall=0.9: a threshold on the probability, chosen on --dev, "
+            "else by cross-fitting; auto: what is best on --dev.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     penalty: Annotated[
         str | None,
         typer.Option(
@@ -169,6 +179,7 @@ def train(
         "trainer__l2": l2,
         "trainer__max_iter": max_iter,
         "trainer__patience": patience,
+        "decide": decide,
         "decide__penalty": None if penalty is None else parse_value(penalty),
         "seed": seed,
         "threads": threads,
@@ -229,18 +240,19 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "
         f"{t['iterations']} iterations in {t['seconds']:.1f} s"
     )
-    if ner.history_ and ner.history_[-1].dev_f1 is not None:
-        best = max(r.dev_f1 or 0.0 for r in ner.history_)
-        console.print(f"dev F1 {100 * ner.history_[-1].dev_f1:.2f} at the end, {100 * best:.2f} at best")
+    if t["dev_f1"] is not None:
+        console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
     if ner.penalty_curve_ is not None:
         score = ner.penalty_curve_.at(ner.penalty_curve_.chosen or 0.0)
         console.print(
             f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives dev F1 {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
         )
-        if len(set(ner.mention_penalty_.values())) > 1:
+        if ner.get_params()["decide__penalty"] == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}", markup=False)
+    if "decision" in t:
+        console.print(_decision(t["decision"]), markup=False)
     ceiling = t["dev_ceiling"]
     if ceiling is not None and ceiling < 1:
         console.print(f"[yellow]of the development mentions, the model can find at most {100 * ceiling:.1f} %[/yellow]")
@@ -249,7 +261,15 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         if t["lost"]:
             what.append(f"{t['lost']:,} mentions were left out, which the model cannot hold")
         if t["misread"]:
-            what.append(f"{t['misread']:,} would be read as others")
+            what.append(f"{t['misread']:,} are read back as other mentions")
         console.print(
             f"[yellow]{', '.join(what)}: its recall on such data is at most {100 * ner.ceiling_:.1f} %[/yellow]"
         )
+
+
+def _decision(chosen: Mapping[str, Any]) -> str:
+    """Say what the decision gives on the data that it was chosen on."""
+    how = chosen.get("chosen", chosen["name"])
+    score = f"F1 {100 * chosen['f1']:.2f}, P {100 * chosen['precision']:.2f}, R {100 * chosen['recall']:.2f}"
+    missed = "" if chosen.get("reached", True) else "; what was asked for is not reached"
+    return f"decision {how}: {score} on {chosen['chosen_on']}{missed}"

@@ -6,7 +6,8 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from spanloom.cli.console import make_console
 
 
 def validate(
@@ -22,7 +23,7 @@ def validate(
     """
     from spanloom.formats.validation import validate
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = make_console(soft_wrap=True)
     failed = False
     results = []
     for ref in refs:
@@ -40,12 +41,12 @@ def validate(
         for problem in report.problems:
             shown[problem.kind] = shown.get(problem.kind, 0) + 1
             if not show or shown[problem.kind] <= show:
-                console.print(f"{problem.severity} {problem.kind} {problem}", markup=False)
+                console.print(f"{problem.severity} {problem.kind} {problem}")
         for kind, count in report.counts.items():
             if show and count > show:
                 console.print(f"… and {count - show} more of {kind}")
         warnings = sum(report.counts.values()) - report.errors
-        console.print(f"{ref}: {documents} documents, {report.errors} errors, {warnings} warnings", markup=False)
+        console.print(f"{ref}: {documents} documents, {report.errors} errors, {warnings} warnings")
     if as_json:
         print(json.dumps(results[0] if len(results) == 1 else results, ensure_ascii=False))
     if failed:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
+from spanloom.base.errors import ParameterError
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Part, Parts
 
 OwnFeatures = Sequence[Any]
@@ -37,6 +39,8 @@ class Sentence:
         The user's own features per token, used by templates that say ``own``.
     meta
         What the source says about the sentence, e.g. its ``sent_id``.
+    known
+        What of the sentence is annotated; None: all of it.
     """
 
     tokens: list[str]
@@ -46,6 +50,7 @@ class Sentence:
     spans: list[Part] = field(default_factory=list)
     features: OwnFeatures | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    known: Known | None = None
 
     def __post_init__(self) -> None:
         if not self.spans and self.tokens:
@@ -62,6 +67,8 @@ class Sentence:
                 raise ValueError(f"column {name!r} has {len(values)} values for {len(self.tokens)} tokens")
         if self.features is not None and len(self.features) != len(self.tokens):
             raise ValueError(f"features are given for {len(self.features)} of {len(self.tokens)} tokens")
+        if self.known is not None and self.known.ranges and self.known.ranges[-1][1] > len(self.tokens):
+            raise ValueError(f"known range {self.known.ranges[-1]} ends after the last of {len(self.tokens)} tokens")
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -74,14 +81,14 @@ class Sentence:
         """Return a sentence that shares everything but the mentions."""
         other = object.__new__(Sentence)  # what is shared was checked when this sentence was made
         other.tokens, other.columns, other.text, other.spans = self.tokens, self.columns, self.text, self.spans
-        other.features, other.meta = self.features, self.meta
+        other.features, other.meta, other.known = self.features, self.meta, self.known
         other.mentions = mentions
         return other
 
     def with_columns(self, columns: Mapping[str, list[str]]) -> Sentence:
         """Return a sentence that shares everything and has these columns beside or instead of its own."""
         both = {**self.columns, **columns}
-        return Sentence(self.tokens, self.mentions, both, self.text, self.spans, self.features, self.meta)
+        return Sentence(self.tokens, self.mentions, both, self.text, self.spans, self.features, self.meta, self.known)
 
     def chars(self, mention: Mention) -> Parts:
         """Return the mention's character ranges in this sentence's text."""
@@ -90,6 +97,16 @@ class Sentence:
     def surface(self, mention: Mention) -> str:
         """Return the mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
+
+    def to_html(self) -> str:
+        """Return the sentence with its mentions drawn, as HTML to be put into any page."""
+        from spanloom.drawing.html import sentence_html, style
+
+        return f"<style>{style()}</style>{sentence_html(self)}"
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in notebooks."""
+        return self.to_html()
 
 
 @dataclass(slots=True)
@@ -167,6 +184,44 @@ class Document:
     def surface(self, mention: Mention) -> str:
         """Return a document mention as written; parts are joined by ``" … "``."""
         return surface(self.text, self.chars(mention))
+
+    def to_html(self) -> str:
+        """Return the text with its mentions drawn, as HTML to be put into any page; ``write`` makes whole pages.
+
+        Examples
+        --------
+        >>> doc = Document([Sentence(["IL-2", "gene"], [Mention("DNA", ((0, 2),), prob=0.9)])])
+        >>> 'title="DNA 0.900"' in doc.to_html()
+        True
+        """
+        from spanloom.drawing.html import document_html, style
+
+        return f"<style>{style()}</style>{document_html(self)}"
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in notebooks."""
+        return self.to_html()
+
+
+def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
+    """Return documents as they are, and sentences as documents of one.
+
+    Examples
+    --------
+    >>> [doc.text for doc in as_documents([Sentence(["a", "gene"]), Document([Sentence(["b"]), Sentence(["c"])])])]
+    ['a gene', 'b\\nc']
+    """
+    documents: list[Document] = []
+    for item in corpus:
+        if isinstance(item, Document):
+            documents.append(item)
+        elif isinstance(item, Sentence):
+            documents.append(Document([item], "", item.text, [0]))
+        else:
+            raise ParameterError(
+                f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
+            )
+    return documents
 
 
 def map_sentences(

@@ -11,6 +11,8 @@ from rich.cells import cell_len
 from spanloom.drawing.line import Cells
 from spanloom.drawing.pens import Bracket, Pen
 
+_BLOCK = 64
+
 Piece = tuple[int, str, str]
 """The first cell in the output line, the text, and its style."""
 
@@ -45,18 +47,45 @@ def stack(marks: Sequence[Mark], cut: Cells, width: int, pen: Pen, bracket: Brac
 
     A bracket stands below every shorter one that it overlaps, so that inner mentions are nearer to the text.
     """
-    rows: list[list[Piece]] = []
-    placed: list[tuple[_Fragment, int]] = []
-    for mark in sorted(marks, key=lambda m: (_size(m.extent), m.parts, m.caption)):
-        new = _fragment(mark, cut, width, pen, bracket)
-        row = max((r + 1 for old, r in placed if _meet(old.lines, new.lines)), default=0)
-        while any(r == row and _meet(old.taken, new.taken) for old, r in placed):
+    fragments = [_fragment(mark, cut, width, pen, bracket) for mark in map(marks.__getitem__, inner_first(marks))]
+    rows = place([(fragment.lines, fragment.taken) for fragment in fragments])
+    stacked: list[list[Piece]] = [[] for _ in range(max(rows, default=-1) + 1)]
+    for fragment, row in zip(fragments, rows, strict=True):
+        stacked[row].append(fragment.piece)
+    return [sorted(row) for row in stacked]
+
+
+def inner_first(marks: Sequence[Mark]) -> list[int]:
+    """Return the numbers of the marks in the order in which rows are given to them."""
+    return sorted(range(len(marks)), key=lambda i: (_size(marks[i].extent), marks[i].parts, marks[i].caption))
+
+
+def place(marks: Sequence[tuple[Cells, Cells]]) -> list[int]:
+    """Return a row for each mark, 0 nearest to the text: below what was placed before and has lines over its own.
+
+    Parameters
+    ----------
+    marks
+        For each mark, from short to long, the cells of its lines, and those that nothing else may take in its row.
+
+    Examples
+    --------
+    >>> place([((0, 4), (0, 9)), ((5, 8), (5, 8)), ((0, 8), (0, 8))])
+    [0, 1, 2]
+    """
+    rows: list[int] = []
+    blocks: dict[int, list[int]] = {}  # marks by the blocks of cells that they touch: only neighbours are compared
+    for k, (lines, taken) in enumerate(marks):
+        touched = range(min(lines[0], taken[0]) // _BLOCK, (max(lines[1], taken[1]) - 1) // _BLOCK + 1)
+        near = {i for block in touched for i in blocks.get(block, ())}
+        row = max((rows[i] + 1 for i in near if _meet(marks[i][0], lines)), default=0)
+        full = {rows[i] for i in near if _meet(marks[i][1], taken)}
+        while row in full:
             row += 1
-        if row == len(rows):
-            rows.append([])
-        rows[row].append(new.piece)
-        placed.append((new, row))
-    return [sorted(row) for row in rows]
+        rows.append(row)
+        for block in touched:
+            blocks.setdefault(block, []).append(k)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

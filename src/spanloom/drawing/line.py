@@ -74,13 +74,18 @@ class Line:
         return "".join(glyph.text for glyph in self.glyphs[first:last])
 
 
-def lay(sentence: Sentence, pen: Pen) -> Line:
-    """Give every character and every token of a sentence its cells."""
-    words = [sentence.text[start:end] for start, end in sentence.spans]
-    gaps = [sentence.text[a[1] : b[0]] for a, b in pairwise(sentence.spans)]
+def pieces(sentence: Sentence) -> tuple[list[str], list[str]]:
+    """Return what is shown of each token, and what stands between them."""
     # Tokens that share characters (a contraction split by a treebank) can only be shown apart.
     if any(a[1] > b[0] for a, b in pairwise(sentence.spans)):
-        words, gaps = sentence.tokens, [" "] * max(0, len(sentence.tokens) - 1)
+        return sentence.tokens, [" "] * max(0, len(sentence.tokens) - 1)
+    words = [sentence.text[start:end] for start, end in sentence.spans]
+    return words, [sentence.text[a[1] : b[0]] for a, b in pairwise(sentence.spans)]
+
+
+def lay(sentence: Sentence, pen: Pen) -> Line:
+    """Give every character and every token of a sentence its cells."""
+    words, gaps = pieces(sentence)
     glyphs: list[_Glyph] = []
     tokens: list[Cells] = []
     cell = 0

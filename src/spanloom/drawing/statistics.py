@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from spanloom.base.errors import ParameterError
 from spanloom.base.extras import need
 from spanloom.base.files import whole_file
+from spanloom.base.pictures import COLORS, check_picture
 from spanloom.corpus.statistics import Statistics
 
-PICTURES = (".png", ".svg", ".pdf")
-COLORS = ("#0b6fa4", "#c2410c", "#4d7c0f", "#7e22ce", "#be185d", "#0f766e", "#854d0e", "#475569")
 _SHOWN = ("flat", "nested", "same_type_nested", "crossing", "same_span", "discontinuous", "embedded", "containing")
 
 
@@ -32,9 +29,7 @@ def draw_statistics(
     ceilings
         For each corpus the share of its mentions that each model can hold; another row of the picture, if given.
     """
-    ending = Path(path).suffix.lower()
-    if ending not in PICTURES:
-        raise ParameterError(f"{os.fspath(path)}: a picture must end in {', '.join(PICTURES)}")
+    ending = check_picture(path).suffix.lower()
     models = list(dict.fromkeys(model for shares in ceilings for model in shares))
     figure = need("matplotlib.figure", "plot").Figure(figsize=(12, 11 if models else 8), layout="constrained")
     need("matplotlib.backends.backend_agg", "plot").FigureCanvasAgg(figure)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanloom.base.errors import ParameterError
 from spanloom.base.extras import need
 from spanloom.base.files import whole_file
+from spanloom.base.pictures import COLORS
+from spanloom.base.pictures import check_picture as check_picture
 from spanloom.evaluation.calibration import Curve, Reliability, has_probabilities, reliability, threshold_curve
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from spanloom.evaluation.report import Report
-
-PICTURES = (".png", ".svg", ".pdf")
-COLORS = ("#0b6fa4", "#c2410c", "#4d7c0f", "#7e22ce", "#be185d", "#0f766e", "#854d0e", "#475569")
 
 
 def plot_curve(curve: Curve) -> Figure:
@@ -118,19 +116,11 @@ def plot_report(report: Report) -> Figure:
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure; the ending of the name tells the format: .png, .svg or .pdf."""
-    path = check_picture(path)
+    ending = check_picture(path).suffix.lower()
     # Without a date the same data give the same bytes; PNG has no such field.
-    metadata = {} if path.suffix == ".png" else {"Date": None} if path.suffix == ".svg" else {"CreationDate": None}
+    metadata = {} if ending == ".png" else {"Date": None} if ending == ".svg" else {"CreationDate": None}
     with whole_file(path, "wb") as out:
-        figure.savefig(out, format=path.suffix[1:], metadata=metadata, dpi=144)
-
-
-def check_picture(path: str | os.PathLike[str]) -> Path:
-    """Return the path if its ending names a format that ``save`` can write."""
-    path = Path(path)
-    if path.suffix not in PICTURES:
-        raise ParameterError(f"{path}: the name of a picture must end in {', '.join(PICTURES)}")
-    return path
+        figure.savefig(out, format=ending[1:], metadata=metadata, dpi=144)
 
 
 def _draw_reliability(axes: Axes, found: Reliability) -> None:

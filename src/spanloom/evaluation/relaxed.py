@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from spanloom.corpus import Mention, Sentence
 from spanloom.evaluation.score import Mentions, Score, distinct
@@ -129,6 +128,8 @@ def best_pairs(gold: Sequence[Mention], predicted: Sequence[Mention], credit: Cr
         pairs = ((i, j) for i in range(len(gold)) for j in range(len(predicted)))
         top, _, _, i, j = min((-credit(gold[i], predicted[j]), gold[i], predicted[j], i, j) for i, j in pairs)
         return [(i, j, -top)] if top else []
+    from scipy.optimize import linear_sum_assignment  # here: it takes long to import, and few need it
+
     rows = sorted(range(len(gold)), key=lambda i: gold[i])
     columns = sorted(range(len(predicted)), key=lambda j: predicted[j])
     table = np.array([[credit(gold[i], predicted[j]) for j in columns] for i in rows])

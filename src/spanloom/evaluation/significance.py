@@ -181,7 +181,9 @@ def randomisation(a: Counts, b: Counts, *, resamples: int = 10_000, seed: int = 
 def _check(a: Counts, b: Counts, resamples: int) -> None:
     if resamples < 1:
         raise ParameterError(f"resamples must be at least 1, not {resamples}")
-    if len(a) != len(b) or not len(a):
+    if not len(a) and not len(b):
+        raise ParameterError("there is nothing to draw from: no sentence was scored")
+    if len(a) != len(b):
         raise ParameterError(f"both systems need counts for the same units, not {len(a)} and {len(b)} units")
     differ = np.flatnonzero(a[:, 0] != b[:, 0])
     if len(differ):

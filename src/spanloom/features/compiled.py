@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanloom._native import FeatureProgram
-from spanloom.features.grammar import AFFIXES, FLAGS, INDEXED, LOOKUPS, SIZE, Atom, Operation, Template, View
+from spanloom.features.templates import AFFIXES, FLAGS, INDEXED, LOOKUPS, SIZE, Atom, Operation, Template, View
 
 Resources = Mapping[str, Mapping[str, Sequence[str]]]
 """By name: a table from a string to zero or more strings."""

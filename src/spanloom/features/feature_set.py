@@ -13,10 +13,11 @@ from typing import Any
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.plugins import FEATURES, load_plugin, plugins
 from spanloom.features.compiled import Resources, view_values
-from spanloom.features.grammar import LOOKUPS, SIZE, Template, View, parse_template, parse_view
+from spanloom.features.grammar import parse_template, parse_view
 from spanloom.features.resources import read_resource
 from spanloom.features.separator_sets import clusters
 from spanloom.features.sets import NAMED
+from spanloom.features.templates import LOOKUPS, SIZE, Template, View
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spanloom.features.grammar import Template
+from spanloom.features.templates import Template
 
 BIAS = "bias"
 OTHER = "other columns"

@@ -14,8 +14,9 @@ from spanloom.corpus import Sentence
 from spanloom.corpus.columns import missing_column
 from spanloom.features.compiled import compile_templates
 from spanloom.features.feature_set import FeatureSet
-from spanloom.features.grammar import SIDES, parse_template
+from spanloom.features.grammar import parse_template
 from spanloom.features.sets import PAIRS
+from spanloom.features.templates import SIDES
 
 
 class PairFeatures:

@@ -12,12 +12,12 @@ from typing import Any
 
 from spanloom.base.errors import CorpusError
 from spanloom.base.extras import need
-from spanloom.base.files import whole_file
 from spanloom.corpus.document import Document
 from spanloom.formats.align import CharMention
 from spanloom.formats.loss import Unwritten
 from spanloom.formats.raw import from_text
 from spanloom.formats.report import Report
+from spanloom.formats.writing import binary_target
 
 
 def read(path: str, report: Report, *, align: str = "strict", label: str = "type") -> Iterator[Document]:
@@ -90,9 +90,9 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
     try:
         content = need("bioc.biocjson" if path.lower().endswith(".json") else "bioc.biocxml", "bioc").dumps(collection)
     except (TypeError, ValueError) as error:
-        raise CorpusError(f"{path}: cannot be written as BioC: {error}") from error
-    with whole_file(path) as file:
-        file.write(content)
+        raise CorpusError(f"cannot be written as BioC: {error}", path) from error
+    with binary_target(path, report) as file:
+        file.write(content.encode())
     unwritten.tell(report, path)
 
 
@@ -110,7 +110,7 @@ def _documents(path: str) -> Iterator[Any]:
         raise
     except Exception as error:  # the package lets through whatever its parsers raise
         line = getattr(error, "lineno", None) or 1
-        raise CorpusError(f"{path}:{line}: not BioC: {type(error).__name__}: {error}") from error
+        raise CorpusError(f"not BioC: {type(error).__name__}: {error}", f"{path}:{line}") from error
 
 
 def _text(doc: Any, report: Report, where: str) -> tuple[str, list[tuple[int, Any]]]:

@@ -10,14 +10,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.base.errors import CorpusError
-from spanloom.base.files import whole_file
+from spanloom.base.files import whole_files
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention
 from spanloom.formats.align import CharMention
 from spanloom.formats.lines import lines
 from spanloom.formats.loss import Unwritten
 from spanloom.formats.raw import from_text
+from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
+from spanloom.formats.writing import final_name
+
+takes_folders = True
 
 Given = dict[str, list[tuple[int, int, str, str]]]
 
@@ -35,7 +39,7 @@ def read(path: str, report: Report, *, label: str = "GENE", align: str = "split"
     folder = Path(path)
     texts = sorted(folder.glob("*.in"))
     if len(texts) != 1:
-        raise CorpusError(f"{path}: expected one file *.in, found {len(texts)}")
+        raise CorpusError(f"expected one file *.in, found {len(texts)}", path)
     gold = _given(folder / "GENE.eval", report)
     others = _given(folder / "ALTGENE.eval", report) if (folder / "ALTGENE.eval").exists() else {}
     for number, line in lines(texts[0], report):
@@ -60,15 +64,21 @@ def read(path: str, report: Report, *, label: str = "GENE", align: str = "split"
             report.error("dangling", given[0][3], f"a mention of {id}, which is not in {texts[0].name}")
 
 
-def write(docs: Iterable[Document], path: str, report: Report) -> None:
-    """Write a folder with ``NAME.in``, ``GENE.eval`` and ``ALTGENE.eval``; a document must be one line."""
-    folder = Path(path)
-    folder.mkdir(parents=True, exist_ok=True)
+def write(docs: Iterable[Document], path: str, report: Report, *, overwrite: str = "no") -> None:
+    """Write a folder with ``NAME.in``, ``GENE.eval`` and ``ALTGENE.eval``; a document must be one line.
+
+    Parameters
+    ----------
+    overwrite
+        ``yes`` replaces files that are there already.
+    """
+    choice("overwrite", overwrite, ("yes", "no"))
     unwritten = Unwritten("biocreative")
     with (
-        whole_file(folder / f"{folder.name}.in") as texts,
-        whole_file(folder / "GENE.eval") as gold,
-        whole_file(folder / "ALTGENE.eval") as others,
+        whole_files(path, name=final_name(path, report)) as folder,
+        (folder / f"{Path(path).name}.in").open("w", encoding="utf-8", newline="\n") as texts,
+        (folder / "GENE.eval").open("w", encoding="utf-8", newline="\n") as gold,
+        (folder / "ALTGENE.eval").open("w", encoding="utf-8", newline="\n") as others,
     ):
         for k, doc in enumerate(docs):
             id = doc.id or f"S{k + 1:06d}"
@@ -97,6 +107,16 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
                         out.write(f"{id}|{index[s]} {index[e] - 1}|{doc.text[s:e]}\n")
         report.raise_errors("jsonl and brat hold every mention")
     unwritten.tell(report, path)
+
+
+def check_target(path: str, *, overwrite: str = "no") -> None:
+    """Refuse to replace annotations, unless that is wanted."""
+    there = Path(path, "GENE.eval")
+    if there.exists() and overwrite != "yes":
+        raise CorpusError(
+            f"there is {there} already; write elsewhere, or replace it with --overwrite "
+            f"('biocreative:{path}?overwrite=yes')"
+        )
 
 
 def _given(path: Path, report: Report) -> Given:

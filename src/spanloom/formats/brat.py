@@ -9,19 +9,22 @@ in the document's meta ``brat``, and the mentions of such a document keep their 
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from spanloom.base.errors import CorpusError
+from spanloom.base.files import whole_files
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention, Part, Parts
 from spanloom.formats.align import CharMention
 from spanloom.formats.lines import lines, whole
 from spanloom.formats.loss import Unwritten
 from spanloom.formats.raw import from_text
+from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
+from spanloom.formats.writing import final_name
+
+takes_folders = True
 
 _MENTION = re.compile(r"(T\S*)\t(\S+) (-?\d+ -?\d+(?:;-?\d+ -?\d+)*)(?:\t(.*))?")
 _ATTRIBUTE = re.compile(r"[AM]\S*\t(\S+) (T\S*)(?: (\S+))?\s*")
@@ -30,7 +33,13 @@ _NORMAL = re.compile(r"N\S*\tReference (T\S*) (\S+)(?:\t(.*))?")
 
 
 def read(
-    path: str, report: Report, *, align: str = "strict", tokens: str = "default", sentences: str = "default"
+    path: str,
+    report: Report,
+    *,
+    align: str = "strict",
+    tokens: str = "default",
+    sentences: str = "default",
+    encoding: str = "utf-8",
 ) -> Iterator[Document]:
     """Yield the documents of a folder (and its subfolders), or of one ``.ann`` or ``.txt`` file.
 
@@ -40,54 +49,87 @@ def read(
         What to do with mentions inside tokens: strict, expand, contract or split.
     tokens, sentences
         ``default``, or ``space`` and ``lines`` for text that is tokenised already.
+    encoding
+        Of the texts and the annotations.
     """
     root = Path(path)
     if root.is_dir():
         stems = sorted({p.with_suffix("") for ending in ("*.txt", "*.ann") for p in root.rglob(ending)})
         if not stems:
-            raise CorpusError(f"{path}: no .txt or .ann file in this folder")
+            raise CorpusError("no .txt or .ann file in this folder", path)
     else:
         stems, root = [root.with_suffix("")], root.parent
     for stem in stems:
         text_file, notes = _with(stem, ".txt"), _with(stem, ".ann")
         id = stem.relative_to(root).as_posix()
         try:
-            text = whole(text_file)
+            text = whole(text_file, encoding, report)
         except CorpusError as error:
-            report.broken("text", str(text_file), str(error).removeprefix(f"{text_file}: "))
+            report.broken("text", error.where, error.what)
             continue
-        mentions, rest = _annotations(notes, text, report) if notes.exists() else ([], [])
+        mentions, rest = _annotations(notes, text, report, encoding) if notes.exists() else ([], [])
         meta = {"brat": rest} if rest else {}
         yield from_text(
             text, mentions, report, str(notes), id=id, align_by=align, tokens=tokens, sentences=sentences, meta=meta
         )
 
 
-def write(docs: Iterable[Document], path: str, report: Report) -> None:
-    """Write ``ID.txt`` and ``ID.ann`` for every document into a folder; all files or none."""
-    target = Path(path)
-    if target.exists() and not target.is_dir():
-        raise CorpusError(f"{path}: brat writes a folder, but this is a file")
+def write(docs: Iterable[Document], path: str, report: Report, *, overwrite: str = "no") -> None:
+    """Write ``ID.txt`` and ``ID.ann`` for every document into a folder, or the pair of ``NAME.ann``; all files or none.
+
+    Parameters
+    ----------
+    overwrite
+        ``yes`` replaces annotations that are there already, maybe corrected by hand. A text that is there already and
+        differs is never replaced without it.
+    """
+    choice("overwrite", overwrite, ("yes", "no"))
+    single = path.lower().endswith(".ann")
+    folder = Path(path).parent if single else Path(path)
     unwritten = Unwritten("brat")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-        names: set[str] = set()
+    name_of = final_name(path, report)
+    names: set[str] = set()
+
+    def name(place: Path) -> Path:
+        return place if single else name_of(place)
+
+    with whole_files(folder, name=name) as place:
         for k, doc in enumerate(docs):
-            name = _file_name(doc.id or f"document-{k + 1}")
-            if name in names:
-                raise CorpusError(f"two documents have the id {name!r}; brat needs one file name each")
-            names.add(name)
-            stem = Path(folder, name)
-            stem.parent.mkdir(parents=True, exist_ok=True)
-            _with(stem, ".txt").write_bytes(doc.text.encode())
-            _with(stem, ".ann").write_bytes("".join(f"{line}\n" for line in _lines(doc, unwritten)).encode())
-        target.mkdir(exist_ok=True)
-        for name in sorted(names):
-            for ending in (".txt", ".ann"):
-                place = _with(target / name, ending)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.move(_with(Path(folder, name), ending), place)
+            if single and k:
+                raise CorpusError(
+                    f"{path} holds one document, and there are more; give a folder: {Path(path).with_suffix('')}/"
+                )
+            stem = Path(path).stem if single else _file_name(doc.id or f"document-{k + 1}")
+            if stem in names:
+                raise CorpusError(f"two documents have the id {stem!r}; brat needs one file name each")
+            names.add(stem)
+            _check_text(_with(folder / stem, ".txt"), doc.text, overwrite)
+            file = place / stem
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _with(file, ".txt").write_bytes(doc.text.encode())
+            _with(file, ".ann").write_bytes("".join(f"{line}\n" for line in _lines(doc, unwritten)).encode())
+        if single and report.stopped is not None:
+            raise report.stopped
     unwritten.tell(report, path)
+
+
+def check_target(path: str, *, overwrite: str = "no") -> None:
+    """Refuse to replace annotations, unless that is wanted."""
+    target = Path(path)
+    single = path.lower().endswith(".ann")
+    if not single and target.exists() and not target.is_dir():
+        raise CorpusError("brat writes a folder, or a pair of files if the name ends in .ann; this is a file", path)
+    there = target if single and target.exists() else None if single else next(target.rglob("*.ann"), None)
+    if there is not None and overwrite != "yes":
+        raise CorpusError(
+            f"there is {there} already, maybe corrected by hand; write elsewhere, or replace files of the same names "
+            f"with --overwrite ('brat:{path}?overwrite=yes')"
+        )
+
+
+def _check_text(path: Path, text: str, overwrite: str) -> None:
+    if overwrite != "yes" and path.exists() and path.read_bytes().removeprefix(b"\xef\xbb\xbf") != text.encode():
+        raise CorpusError(f"{path} is there already, with another text; write elsewhere, or replace it: --overwrite")
 
 
 def _with(stem: Path, ending: str) -> Path:
@@ -98,16 +140,16 @@ def _file_name(id: str) -> str:
     path = PurePosixPath(id)
     if path.is_absolute() or any(part in ("..", ".") for part in path.parts) or "\0" in id or "\\" in id:
         raise CorpusError(f"document id {id!r} cannot be a file name inside a folder")
-    return path.as_posix()
+    return path.as_posix().removesuffix(".txt")  # a document that was read from a text file has its name
 
 
-def _annotations(path: Path, text: str, report: Report) -> tuple[list[CharMention], list[str]]:
+def _annotations(path: Path, text: str, report: Report, encoding: str) -> tuple[list[CharMention], list[str]]:
     found: dict[str, tuple[str, Parts, str]] = {}
     attributes: dict[str, dict[str, str]] = {}
     probs: dict[str, float] = {}
     later: list[tuple[str, str, str, str]] = []
     rest: list[str] = []
-    for number, line in lines(path, report):
+    for number, line in lines(path, report, encoding):
         where = f"{path}:{number}"
         if not line.strip():
             continue

@@ -2,8 +2,8 @@
 
 Read options: ``words`` and ``tags`` are column numbers from 0 (negative ones count from the end; ``tags=3,4`` for
 layers), ``columns=pos:1,chunk:2`` names others (those without a name are kept as ``c1``, ``c2``, …), ``scheme`` is
-auto, IO, IOB1, IOB2, IOE1, IOE2, IOBES or BILOU. Fields are separated by tabs, or by white space in lines without a
-tab.
+auto, IO, IOB1, IOB2, IOE1, IOE2, IOBES or BILOU, ``encoding`` is another one than UTF-8. Fields are separated by tabs,
+or by white space in lines without a tab.
 
 ``-DOCSTART-`` or ``# newdoc id = …`` begins a document. ``# key = value`` before a sentence becomes its meta; ``#
 text = …`` is its text. ``# global.columns = word pos tags`` (from CoNLL-U Plus, written by us) names the columns.
@@ -19,9 +19,9 @@ from typing import Any
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.corpus.tags import SCHEMES, from_tags, is_tag, to_tags
+from spanloom.corpus.tags import OUTSIDE, SCHEMES, from_tags, is_tag, to_tags
 from spanloom.formats.lines import lines
-from spanloom.formats.loss import Fitting, Unwritten
+from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
@@ -50,7 +50,14 @@ class _Block:
 
 
 def read(
-    path: str, report: Report, *, words: str = "", tags: str = "", columns: str = "", scheme: str = "auto"
+    path: str,
+    report: Report,
+    *,
+    words: str = "",
+    tags: str = "",
+    columns: str = "",
+    scheme: str = "auto",
+    encoding: str = "utf-8",
 ) -> Iterator[Document]:
     """Yield the documents of a file of columns (see the module for the options)."""
     choice("scheme", scheme, ("auto", *SCHEMES))
@@ -65,7 +72,8 @@ def read(
     sentences: list[Sentence] = []
     doc_id = ""
     begun = False
-    for block in _blocks(path, report):
+    unread = _Unread()
+    for block in _blocks(path, report, encoding):
         begins, rows = False, block.rows
         for comment in block.comments:
             match = _PAIR.match(comment)
@@ -87,21 +95,10 @@ def read(
             block.numbers = block.numbers[1:]
         if rows and (sentence := _sentence(block, layout, scheme, report, name)) is not None:
             sentences.append(sentence)
+            unread.look(sentence, layout, len(rows[0]))
     if sentences or begun:
         yield Document(sentences, doc_id)
-
-
-def guess_scheme(path: str, **options: str) -> str:
-    """Return the scheme that the tags of a file break least often, of several the one that says most."""
-    faults: dict[str, int] = {}
-    for scheme in ("IOBES", "BILOU", "IOB2", "IOE2", "IOB1", "IOE1", "IO"):
-        report = Report(strict=False, limit=0)
-        for _ in read(path, report, **{**options, "scheme": scheme}):
-            pass
-        faults[scheme] = report.counts["tags"]
-        if not faults[scheme]:
-            return scheme
-    return min(faults, key=lambda scheme: faults[scheme])
+    unread.tell(report, name)
 
 
 def write(
@@ -135,10 +132,10 @@ def write(
     choice("comments", comments, ("yes", "no"))
     if not layers.isdecimal() or int(layers) < 1:
         raise ParameterError(f"option layers={layers!r} must be a whole number from 1")
-    fitting = Fitting("conll", lossy, layers=int(layers))
+    limits = Limits("conll", lossy, layers=int(layers))
     unwritten = Unwritten("conll")
     names: list[str] | None = columns.split(",") if columns else None
-    with target(path) as out:
+    with target(path, report) as out:
         for k, doc in enumerate(docs):
             unwritten.note("document meta", doc.meta)
             if names is None:
@@ -154,14 +151,48 @@ def write(
                 where = f"document {doc.id or k}, sentence {s}"
                 if comments == "yes":
                     _write_comments(sentence, out, unwritten, where)
-                _write_rows(sentence, names, fitting, scheme, out, report, unwritten, where)
-        fitting.raise_errors(report)
+                _write_rows(sentence, names, limits, scheme, out, report, unwritten, where)
+        limits.raise_errors(report)
     unwritten.tell(report, path)
 
 
-def _blocks(path: str, report: Report) -> Iterator[_Block]:
+class _Unread:
+    """Columns that were kept as they are, but look like the tags of further mentions."""
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.others: set[int] = set()
+        self.tags: list[int] = []
+
+    def look(self, sentence: Sentence, layout: _Layout, width: int) -> None:
+        """Count the tokens of each nameless column that begin or continue a mention, if all its values are tags."""
+        self.tags = [i % width for i in layout.tags]
+        for i in range(width):
+            values = sentence.columns.get(f"c{i}")
+            if values is None or i in self.others:
+                continue
+            if all(map(is_tag, values)):
+                self.counts[i] = self.counts.get(i, 0) + sum(value != OUTSIDE for value in values)
+            else:
+                self.others.add(i)
+
+    def tell(self, report: Report, where: str) -> None:
+        """Warn about each such column, with what to type to read it or to say that it is something else."""
+        for i, count in self.counts.items():
+            if count and i not in self.others:
+                both = ",".join(map(str, sorted([*self.tags, i])))
+                report.warning(
+                    "tags-unread",
+                    where,
+                    f"column {i} looks like tags, too ({count:,} tokens are not {OUTSIDE}), and its mentions were not "
+                    f"read; {report.typed(tags=both)} reads them, {report.typed(columns=f'NAME:{i}')} says that they "
+                    "are something else",
+                )
+
+
+def _blocks(path: str, report: Report, encoding: str) -> Iterator[_Block]:
     block = _Block()
-    for number, line in lines(path, report):
+    for number, line in lines(path, report, encoding):
         if not line.strip():
             if block.rows:
                 yield block
@@ -193,6 +224,14 @@ def _sentence(block: _Block, layout: _Layout, scheme: str, report: Report, name:
                 "columns", f"{name}:{number}", f"{len(row)} columns, but {width} at the start of the sentence"
             )
             return None
+    if width == 1:
+        report.broken(
+            "columns",
+            f"{name}:{block.numbers[0]}",
+            f"one column only, {block.rows[0][0][:40]!r}; conll needs a word and a tag in each line, with a tab or "
+            "white space between them. For text without tags read 'text:FILE'",
+        )
+        return None
     places = [layout.words, *layout.tags, *layout.names]
     if any(not -width <= i < width for i in places):
         report.broken(
@@ -270,7 +309,7 @@ def _write_comments(sentence: Sentence, out: Any, unwritten: Unwritten, where: s
 def _write_rows(
     sentence: Sentence,
     names: list[str],
-    fitting: Fitting,
+    limits: Limits,
     scheme: str,
     out: Any,
     report: Report,
@@ -284,7 +323,7 @@ def _write_rows(
     for mention in sentence.mentions:
         unwritten.note("probabilities", mention.prob is not None)
         unwritten.note("attributes", mention.attributes)
-    layers = fitting.fit(sentence.mentions, report, where)
+    layers = limits.fit(sentence.mentions, report, where)
     if scheme == "IO":
         _check_touching(layers, report, where)
     tags = [to_tags([(m.label, m.start, m.end) for m in layer], len(sentence), scheme) for layer in layers]

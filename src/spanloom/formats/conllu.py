@@ -98,7 +98,7 @@ def read(path: str, report: Report, *, iob2: str = "", ignore: str = "") -> Iter
 def write(docs: Iterable[Document], path: str, report: Report) -> None:
     """Write documents as CoNLL-U, mentions in bracket notation in MISC; missing columns are ``_``."""
     unwritten = Unwritten("conllu")
-    with target(path) as out:
+    with target(path, report) as out:
         for k, doc in enumerate(docs):
             out.write(f"# newdoc id = {_one_line(doc.id, f'the id of document {k}')}\n")
             fields = _fields(doc)
@@ -111,8 +111,11 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
             number = 1 + max(
                 (int(g) for m in doc.mentions if (g := m.attributes.get("GRP", "")).isdecimal()), default=0
             )
-            for sentence in doc.sentences:
-                number = _write_sentence(sentence, fields, number, out, unwritten)
+            for s, sentence in enumerate(doc.sentences):
+                try:
+                    number = _write_sentence(sentence, fields, number, out, unwritten)
+                except CorpusError as error:
+                    raise CorpusError(error.what, f"document {doc.id or k}, sentence {s}") from None
     unwritten.tell(report, path)
 
 

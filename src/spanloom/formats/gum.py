@@ -13,6 +13,8 @@ from spanloom.formats.lines import lines
 from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
 
+takes_folders = True
+
 SPLITS = ("train", "dev", "test", "test2")
 _ENTRY = re.compile(r"\s*\*\s+(\S+)\s*")
 
@@ -41,7 +43,7 @@ def read(path: str, report: Report, *, split: str = "") -> Iterator[Document]:
 def _splits(root: Path, report: Report) -> dict[str, list[str]]:
     file = root / "splits.md"
     if not file.exists():
-        raise CorpusError(f"{file}: not there; gum needs the folder with splits.md and dep/")
+        raise CorpusError("not there; gum needs the folder with splits.md and dep/", str(file))
     names: dict[str, list[str]] = {}
     current = ""
     for _, line in lines(file, report):

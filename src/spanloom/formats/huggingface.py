@@ -18,6 +18,8 @@ from spanloom.formats import jsonl, parquet
 from spanloom.formats.checks import BadRecord
 from spanloom.formats.report import Report
 
+takes_folders = True
+
 
 def read(
     path: str, report: Report, *, split: str = "", words: str = "tokens", tags: str = "ner_tags"
@@ -35,7 +37,7 @@ def read(
     try:
         found = datasets.load_from_disk(path)
     except Exception as error:  # the package lets through whatever its decoders raise
-        raise CorpusError(f"{path}:1: not a saved dataset: {type(error).__name__}: {error}") from error
+        raise CorpusError(f"not a saved dataset: {type(error).__name__}: {error}", f"{path}:1") from error
     if isinstance(found, dict):
         if split not in found:
             raise ParameterError(f"option split={split!r} must be one of {', '.join(found)}")

@@ -14,7 +14,7 @@ from spanloom.formats.align import CharMention
 from spanloom.formats.checks import BadRecord, as_int, as_list, as_object, as_string
 from spanloom.formats.raw import from_text
 from spanloom.formats.reading import choice
-from spanloom.formats.records import Span, documents, write_records
+from spanloom.formats.records import Span, documents, score, write_records
 from spanloom.formats.report import Report
 
 
@@ -74,8 +74,9 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
                 "to_name": "text",
                 "type": "labels",
                 "value": {"start": s, "end": e, "text": doc.text[s:e], "labels": [label]},
+                **({} if prob is None else {"score": prob}),
             }
-            for i, (label, (s, e), _) in enumerate(spans)
+            for i, (label, (s, e), _, prob) in enumerate(spans)
         ]
         own = {"id": doc.id} if doc.id else {}
         return {**own, "data": {"text": doc.text, **rest}, "annotations": [{"result": regions}]}
@@ -97,5 +98,6 @@ def _region(item: Any, k: int, where: str, keep: bool) -> Iterator[CharMention]:
     if not names:
         raise BadRecord(f"{what} has no label")
     own = {"id": str(region["id"])} if keep and "id" in region else {}
+    prob = score(region.get("score"), what)
     for name in names:
-        yield CharMention(as_string(name, f"label of {what}"), (place,), None, own, f"{where} {what}")
+        yield CharMention(as_string(name, f"label of {what}"), (place,), prob, own, f"{where} {what}")

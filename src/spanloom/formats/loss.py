@@ -23,7 +23,7 @@ _ORDER: dict[str, Callable[[Mention], tuple[int, ...]]] = {
 }
 
 
-class Fitting:
+class Limits:
     """Fits mentions into what a format can hold.
 
     Parameters
@@ -41,7 +41,7 @@ class Fitting:
     --------
     >>> inner, outer = Mention("a", ((0, 1),)), Mention("b", ((0, 2),))
     >>> report = Report()
-    >>> Fitting("conll", "outermost", layers=1).fit([inner, outer], report, "doc 1")
+    >>> Limits("conll", "outermost", layers=1).fit([inner, outer], report, "doc 1")
     [[Mention(label='b', parts=((0, 2),), prob=None)]]
     >>> print(report.problems[0])
     doc 1: conll cannot hold a ((0, 1),) beside what it overlaps; left out

@@ -15,7 +15,7 @@ from spanloom.formats.align import CharMention
 from spanloom.formats.checks import BadRecord, as_int, as_list, as_object, as_string
 from spanloom.formats.raw import from_text
 from spanloom.formats.reading import choice
-from spanloom.formats.records import Span, char_span, documents, write_records
+from spanloom.formats.records import Span, char_span, documents, score, write_records
 from spanloom.formats.report import Report
 
 _OWN = (
@@ -51,9 +51,10 @@ def read(path: str, report: Report, *, align: str = "strict", answers: str = "al
             rest = {
                 key: str(v)
                 for key, v in item.items()
-                if key not in ("start", "end", "label", "token_start", "token_end")
+                if key not in ("start", "end", "label", "token_start", "token_end", "score")
             }
-            mentions.append(CharMention(mention.label, mention.chars, None, rest, mention.where))
+            prob = score(item.get("score"), f"span {k}")
+            mentions.append(CharMention(mention.label, mention.chars, prob, rest, mention.where))
         meta = {key: value for key, value in record.items() if key not in _OWN}
         id = str(as_object(meta.get("meta") or {}, "meta").get("id", ""))
         return from_text(
@@ -81,7 +82,8 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
         ]
         placed = [
             {"start": s, "end": e, "token_start": a, "token_end": b - 1, "label": label}
-            for label, (s, e), (a, b) in spans
+            | ({} if prob is None else {"score": prob})
+            for label, (s, e), (a, b), prob in spans
         ]
         record = {"text": doc.text, **rest, "tokens": tokens, "spans": placed}
         if doc.id:

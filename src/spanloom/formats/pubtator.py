@@ -14,7 +14,7 @@ from spanloom.base.errors import CorpusError
 from spanloom.corpus.document import Document
 from spanloom.formats.align import CharMention
 from spanloom.formats.lines import lines
-from spanloom.formats.loss import Fitting, Unwritten
+from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.raw import from_text
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
@@ -32,18 +32,20 @@ class _Block:
     relations: list[str] = field(default_factory=list)
 
 
-def read(path: str, report: Report, *, align: str = "strict") -> Iterator[Document]:
+def read(path: str, report: Report, *, align: str = "strict", encoding: str = "utf-8") -> Iterator[Document]:
     """Yield the documents of a PubTator file.
 
     Parameters
     ----------
     align
         What to do with mentions inside tokens: strict, expand, contract or split.
+    encoding
+        Of the file.
     """
     name = "standard input" if path == "-" else path
     block = _Block()
     first = 0
-    for number, line in lines(path, report):
+    for number, line in lines(path, report, encoding):
         where = f"{name}:{number}"
         if not line.strip():
             if block.id:
@@ -75,9 +77,9 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
     lossy
         ``contiguous`` fills the gaps of discontinuous mentions; outermost, innermost or longest leave them out.
     """
-    fitting = Fitting("pubtator", lossy)
+    limits = Limits("pubtator", lossy)
     unwritten = Unwritten("pubtator")
-    with target(path) as out:
+    with target(path, report) as out:
         for k, doc in enumerate(docs):
             id = doc.id or str(k + 1)
             title, newline, abstract = doc.text.partition("\n")
@@ -89,7 +91,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
             if newline:
                 out.write(f"{id}|a|{abstract}\n")
             spans = doc.spans
-            for mention in fitting.fit(doc.mentions, report, f"document {id}")[0]:
+            for mention in limits.fit(doc.mentions, report, f"document {id}")[0]:
                 start, end = spans[mention.start][0], spans[mention.end - 1][1]
                 own = mention.attributes.get("id", "")
                 unwritten.note("attributes", set(mention.attributes) - {"id"})
@@ -106,7 +108,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
                 unwritten.note("columns", sentence.columns)
                 unwritten.note("own features", sentence.features is not None)
                 unwritten.note("sentence meta", sentence.meta)
-        fitting.raise_errors(report)
+        limits.raise_errors(report)
     unwritten.tell(report, path)
 
 

@@ -1,8 +1,10 @@
 """``read`` and ``write``: one way in and one way out for every format.
 
 A format is a module of ``spanloom.formats`` with ``read(path, report, *, option=default, …)``, a generator of
-documents, and, if it can be written, ``write(docs, path, report, *, option=default, …)``. Other packages add formats by
-entry points of the group ``spanloom.formats`` that name such a module.
+documents, or ``write(docs, path, report, *, option=default, …)``, or both. It may have ``takes_folders = True``, if a
+folder is one corpus rather than a folder of files to be read one after the other, ``finds_files = True``, if its paths
+are not names of files, and ``check_target(path, **options)``, called before anything is written. Other packages add
+formats by entry points of the group ``spanloom.formats`` that name such a module.
 """
 
 from __future__ import annotations
@@ -11,14 +13,15 @@ import importlib
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
-from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.errors import CorpusError, ParameterError, SpanloomError
+from spanloom.base.files import check_place
 from spanloom.base.plugins import FORMATS, load_plugin
 from spanloom.corpus.document import Document, Sentence
 from spanloom.formats.reference import EXTENSIONS, Reference
 from spanloom.formats.report import Report
+from spanloom.formats.shards import files_of
 
 
 class Corpus:
@@ -51,9 +54,17 @@ class Corpus:
             raise CorpusError("standard input can be read only once, and this needs it again; save it to a file first")
         self._taken = True
         self.report = report
-        yield from self._reader(report)
+        report.ref = self.ref
+        try:
+            for number, doc in enumerate(self._reader(report), 1):
+                _check_labels(doc, report, f"{self.ref.path} document {doc.id or number}")
+                yield doc
+        except CorpusError as error:
+            if report.strict:
+                raise
+            report.error("unreadable", error.where or self.ref.path, error.what)
         if report.strict:
-            report.raise_errors(_way_out(report))
+            report.raise_errors(way_out(report))
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of all documents."""
@@ -85,11 +96,13 @@ def read(ref: str | os.PathLike[str] | Reference, **options: Any) -> Corpus:
     """
     parsed = Reference.parse(ref)
     module = _module(parsed.format)
-    function = module.read
+    function = getattr(module, "read", None)
+    if function is None:
+        raise ParameterError(f"format {parsed.format!r} can be written only, not read: {parsed}")
     settings = _options(function, parsed, options)
-    if parsed.path != "-" and not getattr(module, "finds_files", False) and not Path(parsed.path).exists():
-        raise CorpusError(f"{parsed.path}: no such file or directory")
-    return Corpus(parsed, lambda report: function(parsed.path, report, **settings))
+    paths = [parsed.path] if getattr(module, "finds_files", False) else files_of(parsed, takes_folders(parsed.format))
+    given = Reference(parsed.format, parsed.path, settings)
+    return Corpus(given, lambda report: (doc for path in paths for doc in function(path, report, **settings)))
 
 
 def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **options: Any) -> Report:
@@ -97,6 +110,8 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
 
     A mention that the format cannot hold raises ``CorpusError``, with the way out. What else the format has no place
     for (columns, probabilities, …) is counted in the report that comes back.
+
+    Where the documents end with an error, those before it are kept in ``PATH.partial``, and the error says so.
 
     Parameters
     ----------
@@ -108,10 +123,60 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
         The format's options, added to those of the reference.
     """
     parsed = Reference.parse(ref)
-    function = writer(parsed)
-    report = Report()
-    function(docs, parsed.path, report, **_options(function, parsed, options))
+    function = check_target(parsed, **options)
+    settings = _options(function, parsed, options)
+    report = Report(ref=Reference(parsed.format, parsed.path, settings))
+    function(_counted(docs, report), parsed.path, report, **settings)
+    raise_stopped(report)
     return report
+
+
+def raise_stopped(report: Report) -> None:
+    """Raise the error that ended the documents, if there was one, and say where those before it are."""
+    if report.stopped is None:
+        return
+    if report.partial:
+        n = report.documents
+        kept = f"the {n:,} documents before it are" if n > 1 else "the document before it is"
+        report.stopped.args = (f"{report.stopped}\n{kept} in {report.partial}",)
+    raise report.stopped
+
+
+def check_target(ref: Reference, **options: Any) -> Callable[..., None]:
+    """Return the function that writes to a reference; raises if that cannot be done, before any work is lost."""
+    function = writer(ref)
+    settings = _options(function, ref, options)
+    if ref.path != "-":
+        check_place(ref.path, folder=takes_folders(ref.format))
+        if check := getattr(_module(ref.format), "check_target", None):
+            check(ref.path, **settings)
+    return function
+
+
+def takes_folders(format: str) -> bool:
+    """Whether a folder is one corpus of a format, rather than a folder of its files."""
+    return bool(getattr(_module(format), "takes_folders", False))
+
+
+def _check_labels(doc: Document, report: Report, where: str) -> None:
+    for k, sentence in enumerate(doc.sentences):
+        for mention in sentence.mentions:
+            if not mention.label:
+                what = f"{mention.parts} {sentence.surface(mention)!r} has no label; give it one"
+                report.error("label", f"{where}, sentence {k}", what)
+
+
+def _counted(docs: Iterable[Document], report: Report) -> Iterator[Document]:
+    """Yield documents on and count them; an error ends them and is kept, so that what came before can be written."""
+    try:
+        for doc in docs:
+            report.mentions += sum(len(s.mentions) for s in doc.sentences)
+            report.documents += 1
+            yield doc
+    except SpanloomError as error:
+        if not report.documents:
+            raise
+        report.stopped = error
 
 
 def writer(ref: Reference) -> Callable[..., None]:
@@ -159,7 +224,15 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     return value
 
 
-def _way_out(report: Report) -> str:
-    if report.counts["misaligned"]:
-        return "align=split, expand or contract places misaligned mentions"
+def way_out(report: Report) -> str:
+    """Say what helps against the problems of a report, if anything does."""
+    if report.ref is None:
+        return ""
+    if report.counts["over-break"] and takes_option(report.ref, "read", "sentences"):
+        return f"read {report.typed(sentences='join')} to join the sentences that a mention runs over"
+    if report.counts["misaligned"] and takes_option(report.ref, "read", "align"):
+        return (
+            f"read {report.typed(align='expand')} to let such mentions grow to whole tokens, align=contract to let "
+            "them shrink, align=split to split the tokens"
+        )
     return ""

@@ -9,19 +9,20 @@ from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Part
 from spanloom.formats.align import CharMention
 from spanloom.formats.checks import BadRecord, as_int, as_list, as_object, as_string, decode, encode
+from spanloom.formats.compression import reading_bytes
 from spanloom.formats.lines import lines, whole
-from spanloom.formats.loss import Fitting, Unwritten
+from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
 
-Span = tuple[str, Part, Part]
-"""Label, character range and token range of a contiguous mention."""
+Span = tuple[str, Part, Part, float | None]
+"""Label, character range, token range and probability of a contiguous mention."""
 
 
 def records(path: str, report: Report) -> Iterator[tuple[str, Any]]:
     """Yield place and value of every record: of each line, or of each item if the file is one JSON array."""
     if path != "-":
-        with open(path, "rb") as file:
+        with reading_bytes(path) as file:
             array = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
         if array:
             try:
@@ -63,6 +64,15 @@ def char_span(
     return CharMention(name, (place,), None, {}, f"{where} {what}")
 
 
+def score(value: Any, what: str) -> float | None:
+    """Return the score of a span as a probability; None if it has none, or one that is no probability."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadRecord(f"score of {what} must be a number, not {value!r}")
+    return float(value) if 0 <= value <= 1 else None
+
+
 def write_records(
     docs: Iterable[Document],
     path: str,
@@ -82,27 +92,26 @@ def write_records(
         The fields that the format gives a meaning to. A document's meta of such a name has no place beside them: it is
         left out and counted in the report.
     """
-    fitting = Fitting(format, lossy)
+    limits = Limits(format, lossy)
     unwritten = Unwritten(format)
-    with target(path) as out:
+    with target(path, report) as out:
         for k, doc in enumerate(docs):
             where = f"document {doc.id or k}"
             for name in doc.meta.keys() & own:
                 unwritten.note(f"meta named {name!r}", True)
             rest = {name: value for name, value in doc.meta.items() if name not in own}
-            record = make(doc, list(_contiguous(doc, fitting, unwritten, report, where)), rest)
+            record = make(doc, list(_contiguous(doc, limits, unwritten, report, where)), rest)
             out.write(encode(record, f"{path}: {where}"))
             _note_rest(doc, unwritten)
-        fitting.raise_errors(report)
+        limits.raise_errors(report)
     unwritten.tell(report, path)
 
 
-def _contiguous(doc: Document, fitting: Fitting, unwritten: Unwritten, report: Report, where: str) -> Iterator[Span]:
+def _contiguous(doc: Document, limits: Limits, unwritten: Unwritten, report: Report, where: str) -> Iterator[Span]:
     spans = doc.spans
-    for mention in fitting.fit(doc.mentions, report, where)[0]:
+    for mention in limits.fit(doc.mentions, report, where)[0]:
         unwritten.note("attributes", mention.attributes)
-        unwritten.note("probabilities", mention.prob is not None)
-        yield mention.label, (spans[mention.start][0], spans[mention.end - 1][1]), mention.parts[0]
+        yield mention.label, (spans[mention.start][0], spans[mention.end - 1][1]), mention.parts[0], mention.prob
 
 
 def _note_rest(doc: Document, unwritten: Unwritten) -> None:
@@ -111,3 +120,4 @@ def _note_rest(doc: Document, unwritten: Unwritten) -> None:
         unwritten.note("columns", sentence.columns)
         unwritten.note("own features", sentence.features is not None)
         unwritten.note("sentence meta", sentence.meta)
+        unwritten.note("what is known", sentence.known is not None)

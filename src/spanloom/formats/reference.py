@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,11 +30,27 @@ EXTENSIONS = {
     "spacy": ("spacy",),
     "parquet": ("parquet",),
     "huggingface": (),
+    "csv": ("csv", "tsv"),
+    "html": ("html", "htm"),
+    "svg": ("svg",),
 }
 """Every format of spanloom, and the file name endings that mean it where the reference does not say."""
 
-LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstudio", "text")
-"""Formats of lines, whose path may be ``-`` for standard input or output."""
+LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstudio", "text", "csv", "html", "svg")
+"""Formats of text that streams: their path may be ``-`` for standard input or output, and their files compressed."""
+
+COMPRESSED = (".gz", ".zst")
+
+
+def bare(path: str) -> str:
+    """Return a path without the ending that says how it is compressed.
+
+    Examples
+    --------
+    >>> bare("a/part-01.jsonl.gz"), bare("a.jsonl")
+    ('a/part-01.jsonl', 'a.jsonl')
+    """
+    return path[: -len(Path(path).suffix)] if path.lower().endswith(COMPRESSED) else path
 
 
 def formats() -> dict[str, tuple[str, ...]]:
@@ -89,6 +106,8 @@ class Reference:
                 f"{format} is not a format of lines and needs a path; standard input and output (-) take "
                 f"{', '.join(LINES)}"
             )
+        if bare(path) != path and format not in LINES:
+            raise ParameterError(f"{path}: {format} is not read or written compressed; {', '.join(LINES)} are")
         return cls(format, path, options)
 
     def __str__(self) -> str:
@@ -97,17 +116,30 @@ class Reference:
 
 
 def _infer(path: str) -> str:
-    ending = Path(path).suffix.lstrip(".").lower()
-    for name, endings in EXTENSIONS.items():
-        if ending in endings:
-            return name
-    known = formats()  # this imports the formats of other packages, so it comes second
-    for name, endings in known.items():
-        if ending in endings:
-            return name
-    if Path(path).is_dir() and next(Path(path).rglob("*.ann"), None):
-        return "brat"
-    absent = "" if path == "-" or Path(path).exists() else " (no such file or directory)"
+    if named := _by_ending(path):
+        return named
+    found = [path]
+    if Path(path).is_dir():
+        if next(Path(path).rglob("*.ann"), None):
+            return "brat"
+        found = sorted(str(p) for p in Path(path).rglob("*") if p.is_file() and not p.name.startswith("."))
+    elif "*" in path or "[" in path:
+        found = sorted(glob.glob(path, recursive=True))
+    named_all = {_by_ending(file) for file in found}
+    if len(named_all) == 1 and None not in named_all:
+        return str(named_all.pop())
+    known = formats()
+    absent = "" if path == "-" or Path(path).exists() or found != [path] else " (no such file or directory)"
     raise ParameterError(
         f"cannot tell the format of {path!r}{absent} from its name; write FORMAT:{path} with one of {', '.join(known)}"
     )
+
+
+def _by_ending(path: str) -> str | None:
+    """The format that the ending of a name means; those of other packages come second, since they must be imported."""
+    ending = Path(bare(path)).suffix.lstrip(".").lower()
+    for known in (EXTENSIONS, formats()) if plugins(FORMATS) else (EXTENSIONS,):
+        for name, endings in known.items():
+            if ending in endings:
+                return name
+    return None

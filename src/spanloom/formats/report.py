@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from spanloom.base.errors import CorpusError
+from spanloom.base.errors import CorpusError, SpanloomError
+from spanloom.formats.reference import Reference
 
 Severity = Literal["error", "warning"]
 
@@ -45,6 +47,19 @@ class Report:
         Raise at once where a record cannot be read at all. Otherwise note it and let the reader go on with the next.
     limit
         How many problems to keep word for word; all are counted.
+    ref
+        What is read or written; a corpus fills it in.
+    listener
+        Called with every problem, also with those above the limit.
+
+    Attributes
+    ----------
+    documents, mentions
+        How many were written.
+    stopped
+        The error that ended the documents before they were all written.
+    partial
+        Where those are that were written before.
 
     Examples
     --------
@@ -59,9 +74,21 @@ class Report:
       a.ann:3: 'IL' ends inside the token 'IL2'
     """
 
-    def __init__(self, strict: bool = True, limit: int = 10_000) -> None:
+    def __init__(
+        self,
+        strict: bool = True,
+        limit: int = 10_000,
+        *,
+        ref: Reference | None = None,
+        listener: Callable[[Problem], None] | None = None,
+    ) -> None:
         self.strict = strict
         self.limit = limit
+        self.ref = ref
+        self.documents = self.mentions = 0
+        self.stopped: SpanloomError | None = None
+        self.partial = ""
+        self._listener = listener
         self.problems: list[Problem] = []
         self.counts: Counter[str] = Counter()
         self.errors = 0
@@ -74,6 +101,19 @@ class Report:
         self.errors += problem.severity == "error"
         if len(self.problems) < self.limit:
             self.problems.append(problem)
+        if self._listener is not None:
+            self._listener(problem)
+
+    def typed(self, **options: str) -> str:
+        """Return the reference to type for what is read or written, with these options beside or instead of its own.
+
+        Examples
+        --------
+        >>> Report(ref=Reference("brat", "novels", {"tokens": "space"})).typed(align="expand")
+        "'brat:novels?tokens=space&align=expand'"
+        """
+        ref = self.ref or Reference("FORMAT", "FILE")
+        return f"'{Reference(ref.format, ref.path, {**ref.options, **options})}'"
 
     def error(self, kind: str, where: str, message: str) -> None:
         """Note something that loses or contradicts an annotation; ``raise_errors`` speaks about it at the end."""
@@ -86,7 +126,7 @@ class Report:
     def broken(self, kind: str, where: str, message: str) -> None:
         """Note a record that cannot be read: raises if ``strict``, otherwise the reader goes on with the next one."""
         if self.strict:
-            raise CorpusError(f"{where}: {message}")
+            raise CorpusError(message, where)
         self._add(Problem(kind, where, message))
 
     def raise_errors(self, way_out: str = "") -> None:

@@ -1,7 +1,8 @@
 """spaCy's DocBin (``pip install 'spanloom[spacy]'``): mentions from ``doc.spans`` and ``doc.ents``.
 
 Written are all mentions in ``doc.spans["sc"]``, and in ``doc.ents``, too, where none overlap. spaCy has no
-discontinuous spans. Columns: ``pos`` (``tag_``), ``upos`` (``pos_``), ``lemma``, ``head`` and ``deprel``.
+discontinuous spans. Probabilities are ``doc.spans["sc"].attrs["scores"]``. Columns: ``pos`` (``tag_``), ``upos``
+(``pos_``), ``lemma``, ``head`` and ``deprel``.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from typing import Any
 
 from spanloom.base.errors import CorpusError
 from spanloom.base.extras import need
-from spanloom.base.files import whole_file
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tokenizer import split_sentences
 from spanloom.formats.assemble import assemble, join_at
-from spanloom.formats.loss import Fitting, Unwritten
+from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.report import Report
+from spanloom.formats.writing import binary_target
 
 _COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "deprel": "dep_"}
 _KEY = "spanloom"
@@ -40,7 +41,7 @@ def read(path: str, report: Report, *, language: str = "xx", groups: str = "") -
     try:
         docs = list(tokens.DocBin().from_disk(path).get_docs(vocab))
     except Exception as error:  # the package lets through whatever its decoders raise
-        raise CorpusError(f"{path}:1: not a DocBin: {type(error).__name__}: {error}") from error
+        raise CorpusError(f"not a DocBin: {type(error).__name__}: {error}", f"{path}:1") from error
     for doc in docs:
         kept = [token for token in doc if not token.is_space]
         place = {token.i: i for i, token in enumerate(kept)}
@@ -80,7 +81,7 @@ def write(docs: Iterable[Document], path: str, report: Report, *, language: str 
     spacy = need("spacy", "spacy")
     tokens = need("spacy.tokens", "spacy")
     vocab = spacy.blank(language).vocab
-    fitting = Fitting("spacy", lossy)
+    limits = Limits("spacy", lossy)
     unwritten = Unwritten("spacy")
     box = tokens.DocBin(store_user_data=True)
     for k, doc in enumerate(docs):
@@ -100,18 +101,19 @@ def write(docs: Iterable[Document], path: str, report: Report, *, language: str 
         for token in made:
             token.is_sent_start = token.i in firsts or token.i == 0
         _set_columns(doc, made, place, unwritten)
-        (held,) = fitting.fit(doc.mentions, report, where)
+        (held,) = limits.fit(doc.mentions, report, where)
         found = [tokens.Span(made, place[m.start], place[m.end - 1] + 1, label=m.label) for m in held]
         made.spans["sc"] = found
+        if any(m.prob is not None for m in held):  # where spaCy's own spancat has its scores
+            made.spans["sc"].attrs["scores"] = [m.prob for m in held]
         if not any(a.overlaps(b) for i, a in enumerate(held) for b in held[:i]):
             made.set_ents(sorted(found, key=lambda span: span.start))
         for mention in held:
             unwritten.note("attributes", mention.attributes)
-            unwritten.note("probabilities", mention.prob is not None)
         made.user_data[_KEY] = {"id": doc.id, "meta": doc.meta}
         box.add(made)
-    fitting.raise_errors(report)
-    with whole_file(path, "wb") as out:
+    limits.raise_errors(report)
+    with binary_target(path, report) as out:
         out.write(box.to_bytes())
     unwritten.tell(report, path)
 
@@ -121,14 +123,18 @@ def _mentions(doc: Any, place: dict[int, int], wanted: list[str] | None, report:
     sources: list[tuple[str, Any]] = [("", doc.ents)]
     sources += [(key, group) for key, group in doc.spans.items() if wanted is None or key in wanted]
     for key, group in sources:
-        for span in group:
+        scores = list(getattr(group, "attrs", {}).get("scores", []))
+        probs = scores if len(scores) == len(group) else [None] * len(group)
+        for span, prob in zip(group, probs, strict=True):
             inside = [place[token.i] for token in span if token.i in place]
             if not inside:
                 report.error("blank", path, f"{span.label_} at token {span.start} covers white space only")
                 continue
             attributes = {"group": key} if key not in ("", "sc") else {}
-            mention = Mention(span.label_, ((inside[0], inside[-1] + 1),), None, attributes)
-            found.setdefault(mention, mention)
+            prob = float(prob) if prob is not None and 0 <= prob <= 1 else None
+            mention = Mention(span.label_, ((inside[0], inside[-1] + 1),), prob, attributes)
+            if mention not in found or (prob is not None and found[mention].prob is None):
+                found[mention] = mention
     return list(found.values())
 
 

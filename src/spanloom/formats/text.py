@@ -1,7 +1,7 @@
 """Raw text without annotation, tokenised and split into sentences by the default tokenizer.
 
 ``documents=file`` makes one document of the whole file, ``documents=lines`` one of every line that is not blank.
-Standard input is read by lines, so that results come as the text does.
+Standard input is read by lines, so that results come as the text does. ``encoding=`` is another one than UTF-8.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
 
 
-def read(path: str, report: Report, *, documents: str = "") -> Iterator[Document]:
+def read(path: str, report: Report, *, documents: str = "", encoding: str = "utf-8") -> Iterator[Document]:
     """Yield the documents of a text file, or of standard input for ``-``."""
     how = choice("documents", documents or ("lines" if path == "-" else "file"), ("file", "lines"))
     name = "standard input" if path == "-" else Path(path).name
     if how == "file":
-        text = "\n".join(line for _, line in lines(path, report)) if path == "-" else whole(path)
+        if path == "-":
+            text = "\n".join(line for _, line in lines(path, report, encoding))
+        else:
+            text = whole(path, encoding, report)
         yield make_document(text, name)
         return
-    for number, line in lines(path, report):
+    for number, line in lines(path, report, encoding):
         if line.strip():
             yield make_document(line, f"{name}:{number}")

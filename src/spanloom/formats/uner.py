@@ -11,6 +11,8 @@ from spanloom.formats import conllu
 from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
 
+takes_folders = True
+
 SPLITS = ("train", "dev", "test")
 
 
@@ -28,5 +30,5 @@ def read(path: str, report: Report, *, split: str = "", ignore: str = "OTH,O") -
     for part in SPLITS if not split else (split,):
         files = sorted(Path(path).glob(f"*-{part}.conllu"))
         if len(files) != 1:
-            raise CorpusError(f"{path}: expected one file *-{part}.conllu, found {len(files)}")
+            raise CorpusError(f"expected one file *-{part}.conllu, found {len(files)}", path)
         yield from conllu.read(str(files[0]), report, iob2=str(files[0].with_suffix(".iob2")), ignore=ignore)

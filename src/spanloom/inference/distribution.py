@@ -18,6 +18,13 @@ Floats = npt.NDArray[np.float64]
 
 STRUCTURES = 4096
 """At most so many structures are listed where sets cannot be told from structures."""
+CELLS = 500_000
+"""At most so many cells are listed there, over all structures: a long sentence has fewer of them."""
+
+
+def most_structures(sites: int) -> int:
+    """Return how many structures of a sentence are listed at most."""
+    return min(STRUCTURES, max(32, CELLS // max(sites, 1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,9 @@ import numpy.typing as npt
 
 from spanloom._native import Trellis as NativeTrellis
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import STRUCTURES, Distribution, Floats, Marginals, add_alike, in_order
+from spanloom.inference.distribution import Distribution, Floats, Marginals, add_alike, in_order, most_structures
 
 MISSING = 1e-9
-CELLS = 2_000_000
-"""At most so many columns are listed, over all structures."""
 
 
 class Enumeration(Distribution):
@@ -66,7 +64,7 @@ class Enumeration(Distribution):
         labels: frozenset[str],
     ) -> Enumeration:
         """List the best paths of a trellis and read each."""
-        most = min(STRUCTURES, max(64, CELLS // max(trellis.sites, 1)))
+        most = most_structures(trellis.sites)
         asked = 16
         while True:
             log_probs, flat = trellis.k_best(asked)
@@ -108,6 +106,11 @@ class Enumeration(Distribution):
     def entropy(self) -> float:
         return float(-np.sum(self._probs * self.log_probs))
 
+    def _why(self, mention: Mention) -> str:
+        if mention.label in self.labels and self.missing > 0:
+            return f"none of the {len(self.sets)} structures that are listed has it beside what else must be"
+        return super()._why(mention)
+
     def _given(self, mention: Mention, must: bool) -> Enumeration | None:
         kept = np.array([(mention in own) == must for own in self.sets], np.bool_)
         if not kept.any():
@@ -122,6 +125,6 @@ class Enumeration(Distribution):
             [own for own, keep in zip(self.sets, kept.tolist(), strict=True) if keep],
             self.names,
             self.log_z + mass,
-            self.missing / (math.exp(mass) + self.missing),
+            self.missing and self.missing / (math.exp(mass) + self.missing),
             self.labels,
         )

@@ -75,8 +75,9 @@ class Joint(Distribution):
         asked = max(16, 2 * k)
         while True:
             found = self._combinations(asked, asked)
-            if len(found) < asked or covered(found) >= COVERED or asked >= STRUCTURES:
-                return add_alike(found, k)
+            best = add_alike(found, k)
+            if len(found) < asked or asked >= STRUCTURES or (len(best) == k and covered(found) >= COVERED):
+                return best
             asked = min(4 * asked, STRUCTURES)
 
     def _combinations(self, k: int, each: int) -> list[tuple[float, list[Mention]]]:

@@ -42,13 +42,16 @@ class Mixture(Distribution):
     def _best(self, k: int) -> list[tuple[float, list[Mention]]]:
         asked = max(16, 2 * k)
         while True:
+            lists = [case._best(asked) for case in self.cases]
             found = [
                 (log_prob + case.log_z - self.log_z, mentions)
-                for case in self.cases
-                for log_prob, mentions in case._best(asked)
+                for case, own in zip(self.cases, lists, strict=True)
+                for log_prob, mentions in own
             ]
-            if covered(found) >= 1 - 1e-9 or asked >= STRUCTURES:
-                return add_alike(found, k)
+            best = add_alike(found, k)
+            all_listed = all(len(own) < asked for own in lists)
+            if all_listed or asked >= STRUCTURES or (len(best) == k and covered(found) >= 1 - 1e-9):
+                return best
             asked = min(4 * asked, STRUCTURES)
 
     def sample(self, n: int, seed: int) -> list[list[Mention]]:

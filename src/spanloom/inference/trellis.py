@@ -15,7 +15,7 @@ import numpy as np
 from spanloom._native import ChainStructure, FlatReading
 from spanloom._native import Trellis as NativeTrellis
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import STRUCTURES, Distribution, Floats, Marginals, covered, in_order
+from spanloom.inference.distribution import Distribution, Floats, Marginals, covered, in_order, most_structures
 from spanloom.inference.readings import Ints, Reading
 
 
@@ -80,7 +80,8 @@ class Trellis(Distribution):
         is left of 1.
         """
         known: dict[tuple[Mention, ...], float] = {}
-        asked = max(16, 2 * k)
+        most = max(2 * k, most_structures(self.native.sites))
+        asked = min(max(16, 2 * k), most)
         while True:
             log_probs, columns = self.native.k_best(asked)
             for found in self._read(columns, len(log_probs)):
@@ -88,10 +89,10 @@ class Trellis(Distribution):
                 if key not in known:
                     known[key] = self._set_log_prob(found)
             best = sorted(((p, list(key)) for key, p in known.items()), key=lambda pair: -pair[0])
-            done = len(log_probs) < asked or asked >= STRUCTURES
+            done = len(log_probs) < asked or asked >= most
             if done or (len(best) >= k and math.exp(best[k - 1][0]) >= 1 - covered(best)):
                 return best[:k]
-            asked = min(4 * asked, STRUCTURES)
+            asked = min(4 * asked, most)
 
     def _set_log_prob(self, mentions: Sequence[Mention]) -> float:
         places = self._places(mentions)

@@ -1,7 +1,7 @@
 """Objectives and trainers: they know scores and structures, not mentions."""
 
 from spanloom.learning.adagrad import Adagrad
-from spanloom.learning.follow import Interrupted, Steps, follow
+from spanloom.learning.follow import Interrupted, Steps, follow, named
 from spanloom.learning.lbfgs import LBFGS
 from spanloom.learning.online import LogLinear, Mira, SubsetProblem, SubsetWeights, learn_subsets
 from spanloom.learning.perceptron import Perceptron
@@ -33,4 +33,5 @@ __all__ = [
     "Weights",
     "follow",
     "learn_subsets",
+    "named",
 ]

@@ -50,7 +50,7 @@ class Adagrad(StructureTrainer):
         """
         self.refuse_tying(problem)
         start = time.perf_counter()
-        learner = Learner(problem.rows, problem.structure, *problem.gold, self.l2, RATE, DAMPING, seed)
+        learner = Learner(problem.rows, problem.structure, problem.supervision, self.l2, RATE, DAMPING, seed)
 
         def weights() -> Weights:
             features, global_weights = learner.weights()

@@ -22,6 +22,11 @@ class Interrupted(KeyboardInterrupt):
         self.history = history
 
 
+def named(steps: Steps[Learned], part: str, parts: int) -> Steps[Learned]:
+    """Yield the steps with records that say what is trained."""
+    return ((replace(record, part=part, parts=parts), learned) for record, learned in steps)
+
+
 def follow(
     steps: Steps[Learned],
     *,

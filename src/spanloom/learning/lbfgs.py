@@ -1,6 +1,8 @@
 """Regularised maximum likelihood by L-BFGS, or OWL-QN where there is an L1 penalty.
 
-    minimise  Σ_s log Z_s − score_s(gold)  +  l2 ‖w‖²  +  l1 ‖w‖₁
+    minimise  Σ_s log Z_s − log Z_s(allowed)  +  l2 ‖w‖²  +  l1 ‖w‖₁
+
+where Z_s(allowed) sums the structures that agree with what is known of the sentence: the gold one alone if all is.
 
 The penalties are those of CRFsuite (its ``c2`` and ``c1``), on feature and transition weights alike.
 """
@@ -117,7 +119,7 @@ class LBFGS(StructureTrainer):
         return Likelihood(
             rows,
             problem.structure,
-            *problem.gold,
+            problem.supervision,
             sites,
             problem.global_tying,
             observed=observed,

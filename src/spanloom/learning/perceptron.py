@@ -32,7 +32,7 @@ class Perceptron(StructureTrainer):
         """
         self.refuse_tying(problem)
         start = time.perf_counter()
-        learner = Learner(problem.rows, problem.structure, *problem.gold, seed)
+        learner = Learner(problem.rows, problem.structure, problem.supervision, seed)
 
         def weights() -> Weights:
             features, global_weights = learner.averaged()

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from spanloom._native import CompressedRows, SparseRows, Structure
-from spanloom.base.arrays import Floats, Floats32, Structures, Tied
+from spanloom._native import CompressedRows, SparseRows, Structure, Supervision
+from spanloom.base.arrays import Floats, Floats32, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.base.settings import Settings
@@ -39,8 +39,8 @@ class Problem:
         The features of every site.
     structure
         The graph over cells.
-    gold
-        The structure of each sentence.
+    supervision
+        What is known of each sentence.
     site_tying, global_tying
         Which parameters add up to each score column and each global cell; None: one for each.
     compressed
@@ -49,7 +49,7 @@ class Problem:
 
     rows: SparseRows
     structure: Structure
-    gold: Structures
+    supervision: Supervision
     site_tying: Tied | None = None
     global_tying: Tied | None = None
     compressed: CompressedRows | None = None

@@ -13,7 +13,7 @@ class Iteration:
     Attributes
     ----------
     number
-        From 1, over all components.
+        From 1, anew for each component.
     component
         Which component was trained, from 0.
     objective
@@ -25,7 +25,9 @@ class Iteration:
     seconds
         Since training began.
     dev_f1
-        Micro F1 on the development data, if they were given.
+        Micro F1 on the development data, if they were given: of the component's own labels.
+    part, parts
+        What is trained, e.g. the labels of the component, and how many such parts there are; empty for a model of one.
     """
 
     number: int
@@ -36,6 +38,8 @@ class Iteration:
     evaluations: int
     seconds: float
     dev_f1: float | None = None
+    part: str = ""
+    parts: int = 1
 
 
 Listener = Callable[[Iteration], None]

@@ -106,6 +106,11 @@ class Model(Settings):
         return ()
 
     @property
+    def takes_partial(self) -> bool:
+        """Whether it can learn from sentences of which not all is known."""
+        return True
+
+    @property
     def penalised(self) -> bool:
         """Whether it takes a mention penalty."""
         return True

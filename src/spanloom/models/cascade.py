@@ -34,13 +34,12 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.guesses import TEMPLATE, with_guesses
 from spanloom.models.reduction import Parts, Reduction, restore_parts
-from spanloom.models.trained import Seen, Trained
+from spanloom.models.trained import Trained
 from spanloom.schemes import flatten, layers_of
 
 ORDERS = ("by-frequency", "by-performance")
@@ -151,7 +150,7 @@ class _Training:
             gold = [_of_group(group, mentions, "outermost") for mentions in task.gold]
             dev = None if task.dev is None else _watched(group, _with(task.dev, seen_dev, self.own))
             templates = (TEMPLATE,) if seen else ()
-            fitted = self.model.train_part(with_seen, number, gold, dev, templates)
+            fitted = self.model.train_part(with_seen, number, gold, dev, _name(group), len(order), templates)
             done.append(fitted)
             if number + 1 < len(order):
                 # A penalty that was chosen on development data is that of the part: its doubles have no such data.
@@ -173,7 +172,8 @@ class _Training:
 
         def train(number: int, group: Group) -> Fitted:
             gold = [_of_group(group, mentions, "outermost") for mentions in task.gold]
-            return self.model.train_part(apart, number, gold, None if task.dev is None else _watched(group, task.dev))
+            dev = None if task.dev is None else _watched(group, task.dev)
+            return self.model.train_part(apart, number, gold, dev, _name(group), len(order))
 
         return self._run(train, range(len(order)), order)
 
@@ -252,32 +252,29 @@ class CascadeParts(Parts):
             found.append(part.find(_with(sentences, seen, self.own), threads))
         return self.union(found, conflicts)
 
-    def distribution(self, sentence: Sentence) -> Distribution:
-        """Return the distributions of the parts, each given the best guesses of those before it."""
+    def seen_by_parts(self, sentences: Sequence[Sentence], threads: int | None) -> list[Sequence[Sentence]]:
+        """Return the sentences for each part with the best guesses of those before it."""
+        if not self.model.guesses:
+            return super().seen_by_parts(sentences, threads)
         found: list[Mentions] = []
-        beliefs: list[Distribution] = []
-        for part in self.parts:
-            (ready,) = _with([sentence], found if self.model.guesses else [], self.own)
-            beliefs.append(part.distribution(ready))
-            found.append(part.find([ready], 1))
-        return Joint(beliefs)
-
-    def seen_by(self, number: int) -> Seen:
-        def see(sentences: Sequence[Sentence]) -> list[Sentence]:
-            found: list[Mentions] = []
-            for part in self.parts[:number] if self.model.guesses else []:
-                found.append(part.find(_with(sentences, found, self.own)))
-            return _with(sentences, found, self.own)
-
-        return see
+        seen: list[Sequence[Sentence]] = []
+        for number, part in enumerate(self.parts, 1):
+            seen.append(_with(sentences, found, self.own))
+            if number < len(self.parts):
+                found.append(part.find(seen[-1], threads))
+        return seen
 
     def facts(self) -> dict[str, Any]:
-        return {"groups": ["all" if group is None else ",".join(group) for group in self.order]}
+        return {"groups": [_name(group) for group in self.order]}
 
     def header(self) -> dict[str, Any]:
         order = [None if group is None else list(group) for group in self.order]
         own = {"order": order, "guesses": self.model.guesses, "folds": self.model.folds, "own": self.own}
         return {**own, **super().header()}
+
+
+def _name(group: Group) -> str:
+    return "all" if group is None else ",".join(group)
 
 
 def _with(sentences: Sequence[Sentence], seen: Sequence[Mentions], own: bool) -> list[Sentence]:

@@ -26,6 +26,7 @@ from spanloom._native import ChainStructure
 from spanloom._native import Trellis as NativeTrellis
 from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
 from spanloom.inference import Distribution, Enumeration, Trellis, segment_reading
 from spanloom.inference.batch import chain_batch
@@ -35,6 +36,7 @@ from spanloom.models.structured import StructuredModel
 from spanloom.schemes import Representations
 from spanloom.schemes.biohd import Biohd
 from spanloom.schemes.labelling import Labelling, Labels, labelling
+from spanloom.schemes.partial import Mask, allowed_labels
 from spanloom.schemes.words import TOKEN
 
 
@@ -46,6 +48,7 @@ class ChainComponent(Component):
         self.representations = representations
         self.columns = segments.labels
         self.types = segments.types
+        self.exact = not isinstance(segments, Biohd)
         self._reading = None if isinstance(segments, Biohd) else segment_reading(segments, unique=constrained)
         n = len(self.columns)
         legal = np.ones((n, n), np.uint8)
@@ -70,6 +73,9 @@ class ChainComponent(Component):
         sites = np.arange(n, dtype=np.int32) * np.int32(size) + labels
         pairs = np.int32(n * size) + labels[:-1] * np.int32(size) + labels[1:]
         return np.concatenate([sites, pairs])
+
+    def allowed(self, mentions: Sequence[Mention], known: Known, n: int) -> Mask:
+        return allowed_labels(self.segments, mentions, known, n)
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.segments.decode(cells % len(self.columns))

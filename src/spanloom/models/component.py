@@ -9,9 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from spanloom._native import Lattices, Structure
-from spanloom.base.arrays import Cells, Floats, Pointers, Structures, Tied
+from spanloom.base.arrays import Cells, Floats, Pointers, Tied
+from spanloom.base.errors import ParameterError
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference import Distribution
+from spanloom.schemes.partial import Mask
 from spanloom.schemes.words import TOKEN
 
 
@@ -32,10 +35,13 @@ class Component(ABC):
         The output symbols at a site.
     types
         The labels of the mentions that it finds.
+    exact
+        Whether its probabilities are exact for every sentence; False: lower bounds for some.
     """
 
     columns: Sequence[str]
     types: frozenset[str]
+    exact: bool = True
 
     @property
     @abstractmethod
@@ -71,6 +77,17 @@ class Component(ABC):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         """Return the mentions that a structure stands for, given its site cells in ascending order."""
 
+    def allowed(self, mentions: Sequence[Mention], known: Known, n: int) -> Mask:
+        """Return the choices that are allowed where a sentence of ``n`` tokens is annotated in part.
+
+        ``[site, column]``, for segments ``[candidate, column]``; see ``spanloom.schemes.partial``.
+        """
+        raise ParameterError(f"{type(self).__name__} does not learn from partial annotation; leave such sentences out")
+
+    def allowed_in(self, mentions: Sequence[Mention], known: Known, shapes: Shapes, number: int) -> Mask:
+        """Return what ``allowed`` does for sentence ``number`` of these shapes."""
+        return self.allowed(mentions, known, shapes.lengths[number])
+
     def tying(self) -> tuple[Tied | None, Tied | None]:
         """Return how parameters add up to the scores of columns and of global cells; None: a parameter for each."""
         return None, None
@@ -97,13 +114,6 @@ class Component(ABC):
     def global_names(self) -> Sequence[str]:
         """Name the global cells, in order, for explanations."""
         return ()
-
-    def gold(self, mentions: Sequence[Sequence[Mention]], shapes: Shapes) -> Structures:
-        """Encode every sentence's mentions of the component's own types."""
-        encoded = self.encode_all([[m for m in some if m.label in self.types] for some in mentions], shapes)
-        ptr = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(cells) for cells in encoded], out=ptr[1:])
-        return ptr, np.concatenate(encoded) if encoded else np.zeros(0, np.int32)
 
     @abstractmethod
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from spanloom.base.errors import CorpusError
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.learning import Interrupted, Iteration
 from spanloom.models.base import Model, Task
 from spanloom.models.holding import Held, hold
@@ -23,6 +23,13 @@ class Fitted:
 
 def fit_model(model: Model, task: Task) -> Fitted:
     """Train a model on the mentions of ``task.sentences`` that it can hold."""
+    if not model.takes_partial:
+        for number, sentence in enumerate(task.sentences):
+            if sentence.known is not None:
+                raise ParameterError(
+                    f"sentence {number} is annotated in part ({sentence.known}), and the model {model.name!r} learns "
+                    "from whole annotation only; choose another model, or leave such sentences out"
+                )
     held = hold(model, task.sentences, task.keep)
     if not any(held.mentions):
         raise CorpusError(

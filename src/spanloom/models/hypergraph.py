@@ -16,11 +16,13 @@ import numpy as np
 
 from spanloom._native import HypergraphStructure
 from spanloom.base.arrays import Cells, Floats, Pointers
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
 from spanloom.inference import Trellis, unfolded_trellis
 from spanloom.models.component import Component, Shapes
 from spanloom.models.per_type import PerType
 from spanloom.schemes.hypergraph import BEGIN, EDGES, decode_hypergraph, encode_hypergraph
+from spanloom.schemes.partial import Mask, allowed_edges, allowed_separators
 from spanloom.schemes.separators import encode_separators, read_separators
 from spanloom.schemes.words import TOKEN, hypergraph_words
 
@@ -29,6 +31,7 @@ class HypergraphComponent(Component):
     """The hypergraph of one type."""
 
     columns = EDGES
+    exact = False
 
     def __init__(self, type_: str) -> None:
         self.type = type_
@@ -42,6 +45,9 @@ class HypergraphComponent(Component):
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         pairs = encode_hypergraph(encode_separators([m.parts[0] for m in mentions], n))
         return np.array([k * len(EDGES) + edge for k, edge in pairs], np.int32)
+
+    def allowed(self, mentions: Sequence[Mention], known: Known, n: int) -> Mask:
+        return allowed_edges(allowed_separators([m.parts[0] for m in mentions], known, self.type, n))
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.decode_all(cells, np.array([0, len(cells)], np.int64), Shapes([n]))[0]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from spanloom.base.arrays import Arrays
@@ -52,6 +53,8 @@ class Joined(Reduction):
     name = "joined"
     holds = "contiguous mentions, nested, crossing or with several labels on the same tokens"
 
+    takes_partial = False
+
     def check(self) -> None:
         super().check()
         check_count("rare", self.rare)
@@ -86,13 +89,17 @@ class Joined(Reduction):
             for i, mention in gone:
                 kept[i].remove(mention)
 
+    def reached(self, gold: Mentions, lengths: Sequence[int]) -> Holder:
+        """Return what says which mentions can be found after training on these."""
+        return _Reached(self.base, self.rare, _JoinedLabels.of(gold, lengths))
+
     def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
         labels = _JoinedLabels.of(task.gold, task.lengths)
         dev = None
         if task.dev is not None:
             dev = [s.with_mentions(labels.runs(labels.reachable(s.mentions, len(s)), len(s))) for s in task.dev]
         gold = [labels.runs(mentions, n) for mentions, n in zip(task.gold, task.lengths, strict=True)]
-        fitted = self.train_part(task, 0, gold, dev)
+        fitted = self.train_part(task, 0, gold, dev, "", 1)
         types = frozenset(m.label for mentions in task.gold for m in mentions)
         return JoinedParts(self, fitted.trained, labels, types, task.features), fitted.history
 
@@ -188,7 +195,18 @@ class JoinedParts(Parts):
 
     def distribution(self, sentence: Sentence) -> Distribution:
         """Return the tagger's distribution, its joined labels read as mentions."""
-        return Reread(self.parts[0].distribution(sentence), lambda found: self.read(found, len(sentence)), self.labels)
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        for sentence, one in zip(sentences, self.parts[0].distributions(sentences, threads), strict=True):
+            yield Reread(one, partial(self.read, n=len(sentence)), self.labels)
+
+    @property
+    def belief(self) -> str:
+        return "bound"
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        return Trained.probabilities(self, sentences, found, threads)
 
     def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
         return self, list

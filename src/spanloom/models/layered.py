@@ -59,12 +59,13 @@ class Layers(Reduction):
         layered = [layers_of(mentions, direction) for mentions in task.gold]
         parts: list[Trained] = []
         history: list[Iteration] = []
-        for level in range(max(map(len, layered), default=0)):
+        levels = max(map(len, layered), default=0)
+        for level in range(levels):
             dev = (
                 None if task.dev is None else [s.with_mentions(_layer(s.mentions, level, direction)) for s in task.dev]
             )
             layer = [layers[level] if level < len(layers) else [] for layers in layered]
-            fitted = self.train_part(task, level, layer, dev)
+            fitted = self.train_part(task, level, layer, dev, f"layer {level + 1}" if levels > 1 else "", levels)
             parts.append(fitted.trained)
             history += fitted.history
         labels = frozenset(m.label for mentions in task.gold for m in mentions)

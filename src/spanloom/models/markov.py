@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSea
 from spanloom.base.arrays import Floats, Floats32
 from spanloom.corpus.document import Sentence
 from spanloom.features import FeatureExtractor
-from spanloom.inference import Distribution, Trellis, segment_reading
+from spanloom.inference import Distribution, Reading, Trellis, segment_reading
+from spanloom.inference.batch import chain_batch
 from spanloom.models.base import Mentions
 from spanloom.models.contrast import (
     NORMALISATION,
@@ -26,7 +28,7 @@ from spanloom.models.contrast import (
     Weight,
     quoted,
 )
-from spanloom.models.trained import Trained, WeightColumn
+from spanloom.models.trained import Trained, WeightColumn, chunks, probable
 from spanloom.schemes import Segments
 from spanloom.schemes.words import TOKEN
 
@@ -151,7 +153,7 @@ class Markov(Trained):
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
     ) -> Mentions:
         found: Mentions = []
-        for chunk in _chunks(sentences, max(CHUNK // self.size, 1)):
+        for chunk in chunks(sentences, max(CHUNK // self.size, 1)):
             bounds = np.zeros(len(chunk) + 1, np.int64)
             np.cumsum([len(sentence) for sentence in chunk], out=bounds[1:])
             local = self.local_scores(chunk, threads or 0).ravel()
@@ -171,10 +173,34 @@ class Markov(Trained):
         return self.segments.encode([], len(sentence))
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        structure, transitions = self.trellis()
-        scores = self.state_scores(self.local_scores([sentence], 1)).ravel()
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        structure, transitions, reading = self._chain()
+        for chunk in chunks(sentences, max(CHUNK // self.size, 1)):
+            local, at = self.local_scores(chunk, threads or 0), 0
+            for sentence in chunk:
+                own = local[at : at + len(sentence)]
+                yield Trellis.of(structure, self.state_scores(own).ravel(), transitions, reading)
+                at += len(sentence)
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        structure, transitions, reading = self._chain()
+        done: Mentions = []
+        for chunk in chunks(sentences, max(CHUNK // len(self.last), 1)):
+            own = found[len(done) : len(done) + len(chunk)]
+            ptr = np.zeros(len(chunk) + 1, np.int64)
+            np.cumsum([len(sentence) for sentence in chunk], out=ptr[1:])
+            local = self.local_scores(chunk, threads or 0)
+            scores = np.concatenate([self.state_scores(local[a:b]) for a, b in pairwise(ptr.tolist())]).ravel()
+            probs = chain_batch(structure, reading, scores, ptr, transitions, own, threads or 0)
+            done += [[*map(probable, *pair)] for pair in zip(own, probs, strict=True)]
+        return done
+
+    def _chain(self) -> tuple[ChainStructure, Floats, Reading]:
+        """The chain over states and how it is read."""
         reading = segment_reading(self.segments, unique=self.model.constrained, states=self.last.tolist())
-        return Trellis.of(structure, scores, transitions, reading)
+        return *self.trellis(), reading
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
         """Beside weights of features and of histories, what each choice is normalised by."""
@@ -251,18 +277,6 @@ class Markov(Trained):
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {"model.features": self.features, "model.histories": self.histories, "model.pairs": self.pairs}
-
-
-def _chunks(sentences: Sequence[Sentence], tokens: int) -> Iterator[Sequence[Sentence]]:
-    """Cut into runs of about so many tokens."""
-    start, size = 0, 0
-    for i, sentence in enumerate(sentences):
-        size += len(sentence)
-        if size >= tokens:
-            yield sentences[start : i + 1]
-            start, size = i + 1, 0
-    if start < len(sentences):
-        yield sentences[start:]
 
 
 def _log_sums(local: Floats, step: Floats) -> Floats:

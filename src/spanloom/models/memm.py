@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import ChoiceStructure, SparseRows
+from spanloom._native import ChoiceStructure, SparseRows, Supervision
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.parameters import check_choice, check_count
@@ -40,8 +40,10 @@ from spanloom.learning import Interrupted, Iteration, Problem, Weights, follow
 from spanloom.models.base import Model, Task
 from spanloom.models.markov import Markov
 from spanloom.models.structured import structure_trainer
+from spanloom.models.supervised import locally_known
 from spanloom.models.trained import Trained
 from spanloom.schemes import Representations, Segments, first_misfit
+from spanloom.schemes.partial import allowed_labels
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Memm(Model):
         problem = Problem(
             _with_more(rows, [rows.width + h for h in histories], width),
             ChoiceStructure(size),
-            (rows.group_ptr, cells),
+            _supervision(self, segments, task, rows.group_ptr, cells),
             None if tie is None else tie.sites,
         )
         main = replace(self, scheme=representations.main)
@@ -156,6 +158,29 @@ class Memm(Model):
         if pairs.dtype != np.int64 or ((pairs < 0) | (pairs >= (size + 1) ** 2)).any():
             raise ValueError("the pairs of labels are damaged")
         return Markov(model, segments, extractor, features, histories, pairs, words)
+
+
+def _supervision(
+    model: Memm, segments: Segments, task: Task, ptr: npt.NDArray[np.int64], cells: npt.NDArray[np.int32]
+) -> Supervision:
+    """What is known of each token: its label, or nothing where it or its history is unknown."""
+    masks: list[npt.NDArray[np.uint8]] = []
+    own = np.zeros(len(task.sentences) + 1, np.int64)
+    kept: list[npt.NDArray[np.int32]] = []
+    for number, (sentence, mentions) in enumerate(zip(task.sentences, task.gold, strict=True)):
+        known = sentence.known
+        partial = known is not None and not known.complete(segments.types) and len(sentence) > 0
+        if known is not None and partial:
+            allowed = allowed_labels(segments, mentions, known, len(sentence))
+            masks.append(locally_known(allowed, model.order).ravel())
+        else:
+            masks.append(np.zeros(0, np.uint8))
+            kept.append(cells[ptr[number] : ptr[number + 1]])
+        own[number + 1] = own[number] + (0 if partial else len(sentence))
+    if not any(map(len, masks)):
+        return Supervision(ptr, cells)
+    bounds = np.concatenate([[0], np.cumsum([len(mask) for mask in masks])]).astype(np.int64)
+    return Supervision(own, np.concatenate([np.zeros(0, np.int32), *kept]), masks=(bounds, np.concatenate(masks)))
 
 
 def _histories(

@@ -79,6 +79,7 @@ class Multilabel(Model):
     holds = "any set of mentions"
     trainers = ("mira", "perceptron", "loglinear")
     penalised = False
+    takes_partial = False
 
     def check(self) -> None:
         if self.k is not None:

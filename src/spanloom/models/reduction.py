@@ -20,7 +20,7 @@ from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration, Listener, Trainer
 from spanloom.models.base import Mentions, Model, Task, named
 from spanloom.models.fitting import Fitted, fit_model
-from spanloom.models.trained import Seen, Trained, WeightColumn, restore_trained
+from spanloom.models.trained import Seen, Trained, WeightColumn, probable, restore_trained
 
 
 class FlatTagger(Protocol):
@@ -84,22 +84,29 @@ class Reduction(Model):
         number: int,
         gold: Mentions,
         dev: Sequence[Sentence] | None,
+        name: str,
+        parts: int,
         templates: Sequence[str] = (),
-        part: Model | None = None,
     ) -> Fitted:
-        """Train the part of a number on other mentions than the task's; ``dev`` has its own already."""
+        """Train the part of a number on other mentions than the task's; ``dev`` has its own already.
+
+        ``name`` is for records, and so is ``parts``, the number of all parts.
+        """
+
+        def numbered(record: Iteration) -> Iteration:
+            return replace(record, component=number, part=name, parts=parts)
 
         def tell(record: Iteration) -> None:
             if task.listener is not None:
-                task.listener(replace(record, component=number))
+                task.listener(numbered(record))
 
         sentences = [s.with_mentions(m) for s, m in zip(task.sentences, gold, strict=True)]
         features = task.features.plus(templates)
         own = replace(task, sentences=sentences, gold=[], features=features, dev=dev, listener=tell)
-        fitted = fit_model(part or self.part, own)
+        fitted = fit_model(self.part, own)
         if fitted.interrupted is not None:  # without the other parts, this one is of no use
             raise KeyboardInterrupt(*fitted.interrupted.args)
-        return replace(fitted, history=[replace(record, component=number) for record in fitted.history])
+        return replace(fitted, history=[numbered(record) for record in fitted.history])
 
 
 class Parts(Trained):
@@ -135,7 +142,28 @@ class Parts(Trained):
         return united
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        return Joint([part.distribution(sentence) for part in self.parts])
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        seen = self.seen_by_parts(sentences, threads)
+        each = [part.distributions(own, threads) for part, own in zip(self.parts, seen, strict=True)]
+        return map(Joint, map(list, zip(*each, strict=True)))
+
+    @property
+    def belief(self) -> str:
+        return "parts" if len(self.parts) > 1 else self.parts[0].belief
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        """Return mentions with the probability that one of the parts finds them, 1 − Π (1 − P)."""
+        probs = [[0.0] * len(own) for own in found]
+        for part, seen in zip(self.parts, self.seen_by_parts(sentences, threads), strict=True):
+            for known, own in zip(probs, part.probabilities(seen, found, threads), strict=True):
+                known[:] = [p + (m.prob or 0.0) * (1 - p) for p, m in zip(known, own, strict=True)]
+        return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
+
+    def seen_by_parts(self, sentences: Sequence[Sentence], threads: int | None) -> list[Sequence[Sentence]]:
+        """Return the sentences as each part gets them."""
+        return [sentences] * len(self.parts)
 
     def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
         """Return the part that believes most in a mention."""
@@ -147,7 +175,7 @@ class Parts(Trained):
 
     def seen_by(self, number: int) -> Seen:
         """Return how the part of a number sees sentences: as they are, unless the parts before it say something."""
-        return list
+        return lambda sentences: list(self.seen_by_parts(sentences, None)[number])
 
     # Keeping
 

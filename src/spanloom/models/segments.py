@@ -20,11 +20,13 @@ from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.base.errors import ModelFileError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference.batch import segment_batch
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import StructuredModel
+from spanloom.schemes.partial import Mask, allowed_segments, allowed_spans
 from spanloom.schemes.words import article
 
 if TYPE_CHECKING:
@@ -62,6 +64,17 @@ class LatticeComponent(Component):
     def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
         lattices = lattices_of(shapes)
         return [self._encode(mentions, lattices, number) for number, mentions in enumerate(gold)]
+
+    def allowed(self, mentions: Sequence[Mention], known: Known, n: int) -> Mask:
+        """Return what is allowed in the lattice of ``encode``."""
+        return self.allowed_in(mentions, known, Shapes([n], all_segments([n], max(n, 1), (1, 1, False))), 0)
+
+    def allowed_in(self, mentions: Sequence[Mention], known: Known, shapes: Shapes, number: int) -> Mask:
+        flat = lattices_of(shapes).spans(number).tolist()
+        candidates = list(zip(flat[::2], flat[1::2], strict=True))
+        if self.kind is SegmentStructure:
+            return allowed_segments(candidates, self.columns, len(self.outside), mentions, known)
+        return allowed_spans(candidates, self.columns, mentions, known)
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         """Undo ``encode``; only ``decode_all`` knows the candidates of other cells."""

@@ -9,10 +9,12 @@ import numpy.typing as npt
 
 from spanloom._native import ChainStructure
 from spanloom.base.arrays import Cells, Floats, Pointers
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference import Trellis, separator_reading
 from spanloom.inference.batch import chain_batch
 from spanloom.models.component import Component, Shapes
+from spanloom.schemes.partial import Mask, allowed_separators
 from spanloom.schemes.separators import SEPARATORS, START, encode_separators, inside_left, inside_right, read_separators
 from spanloom.schemes.words import LEFT, RIGHT, separator_words
 
@@ -34,6 +36,9 @@ class SeparatorComponent(Component):
 
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         return np.arange(n + 1, dtype=np.int32) * np.int32(8) + self.separators(mentions, n)
+
+    def allowed(self, mentions: Sequence[Mention], known: Known, n: int) -> Mask:
+        return allowed_separators([m.parts[0] for m in mentions], known, self.type, n)
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return self.decode_all(cells, np.array([0, n + 1], np.int64), Shapes([n]))[0]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,17 +20,22 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Parts, reading_order
 from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
-from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
-from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow
+from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow, named
 from spanloom.models.base import Mentions, Model, Task
+from spanloom.models.believing import with_probabilities
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
-from spanloom.models.trained import Trained, WeightColumn
+from spanloom.models.decoding import Dev, decode_all
+from spanloom.models.supervised import supervise
+from spanloom.models.trained import Trained, WeightColumn, chunks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+CHUNK = 1 << 18
+"""Probabilities are worked out for so many tokens at a time: scores of all columns are held for them."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class StructuredModel(Model):
         shapes = self.shapes(task.sentences, extractor.layout)
         rows = extractor.fit(task.sentences, task.threads, shapes.lattices)
         compressed = trainer.prepare(rows)
-        dev = None if task.dev is None else Dev.of(self, extractor, task.dev, task.threads)
+        dev = None if task.dev is None else self._watched(task.dev, extractor, task.threads)
         weights: list[Weights] = []
         history: list[Iteration] = []
         interrupted = False
@@ -71,13 +76,17 @@ class StructuredModel(Model):
             problem = Problem(
                 rows,
                 component.structure_for(shapes),
-                component.gold(task.gold, shapes),
+                supervise(component, task.sentences, task.gold, shapes),
                 *component.tying(),
                 compressed=compressed,
             )
             try:
                 learned, records = follow(
-                    trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                    named(
+                        trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                        ", ".join(sorted(component.types)) if len(components) > 1 else "",
+                        len(components),
+                    ),
                     dev_f1=None if dev is None else dev.f1_of(component),
                     patience=trainer.patience,
                     listener=task.listener,
@@ -98,6 +107,11 @@ class StructuredModel(Model):
         if interrupted:
             raise Interrupted(trained, history)
         return trained, history
+
+    def _watched(self, dev: Sequence[Sentence], extractor: FeatureExtractor, threads: int | None) -> Dev:
+        shapes = self.shapes(dev, extractor.layout)
+        rows = extractor.transform(dev, threads, shapes.lattices)
+        return Dev(rows, [s.mentions for s in dev], shapes, threads or 0)
 
     @classmethod
     def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
@@ -146,13 +160,43 @@ class Structured(Trained):
         return [sorted((m for part in parts for m in part), key=reading_order) for parts in zip(*found, strict=True)]
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        rows, shapes = self._rows([sentence], 1)
-        # A penalty is a decision, not a belief.
-        parts = [
-            component.distribution(self.decoder.scores(rows, 1, number), one.globals, shapes)
-            for number, (component, one) in enumerate(zip(self.components, self.weights, strict=True))
-        ]
-        return parts[0] if len(parts) == 1 else Joint(parts)
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        for chunk in chunks(sentences, CHUNK):
+            rows, shapes = self._rows(chunk, threads)
+            bounds = rows.group_ptr.tolist()
+            # Without offsets: a penalty is a decision, not a belief.
+            tables = [self.decoder.scores(rows, threads or 0, number) for number in range(len(self.components))]
+            for s, (first, last) in enumerate(pairwise(bounds)):
+                parts = [
+                    c.distribution(table[first * len(c.columns) : last * len(c.columns)], one.globals, shapes, s)
+                    for c, table, one in zip(self.components, tables, self.weights, strict=True)
+                ]
+                yield parts[0] if len(parts) == 1 else Joint(parts)
+
+    @property
+    def belief(self) -> str:
+        return "bound" if any(not component.exact for component in self.components) else "exact"
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        done: Mentions = []
+        for chunk in chunks(sentences, CHUNK):
+            own = found[len(done) : len(done) + len(chunk)]
+            done += with_probabilities(
+                self.components, self.weights, self.decoder, *self._rows(chunk, threads), own, threads
+            )
+        return done
+
+    def find_with_probabilities(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        done: Mentions = []
+        for chunk in chunks(sentences, CHUNK):
+            rows, shapes = self._rows(chunk, threads)
+            found = self._search(rows, shapes, threads)
+            done += with_probabilities(self.components, self.weights, self.decoder, rows, shapes, found, threads)
+        return done
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
         rows, shapes = self._rows(sentences, None)
@@ -279,44 +323,6 @@ class Structured(Trained):
             stored[f"component.{i}.features"] = weights.features
             stored[f"component.{i}.globals"] = weights.globals
         return stored
-
-
-@dataclass(frozen=True, slots=True)
-class Dev:
-    """Development data, ready to be tagged after every iteration."""
-
-    rows: SparseRows
-    mentions: Mentions
-    shapes: Shapes
-    threads: int
-
-    @classmethod
-    def of(
-        cls, model: StructuredModel, extractor: FeatureExtractor, dev: Sequence[Sentence], threads: int | None
-    ) -> Dev:
-        """Extract the features of development sentences."""
-        shapes = model.shapes(dev, extractor.layout)
-        rows = extractor.transform(dev, threads, shapes.lattices)
-        return cls(rows, [s.mentions for s in dev], shapes, threads or 0)
-
-    def f1_of(self, component: Component) -> Callable[[Weights], float]:
-        """Return what gives micro F1 on the mentions of the component's own types for weights."""
-        gold = [[m for m in mentions if m.label in component.types] for mentions in self.mentions]
-
-        def f1(weights: Weights) -> float:
-            decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
-            (found,) = decode_all([component], decoder, self.rows, self.shapes, self.threads)
-            return micro(gold, found).f1
-
-        return f1
-
-
-def decode_all(
-    components: Sequence[Component], decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int
-) -> list[Mentions]:
-    """Find the best structures of every sentence and read them; one list of mentions per component and sentence."""
-    best = decoder.best(rows, threads, [component.structure_for(shapes) for component in components])
-    return [component.decode_all(cells, ptr, shapes) for component, (ptr, cells) in zip(components, best, strict=True)]
 
 
 def _labels(components: Sequence[Component]) -> frozenset[str]:

@@ -81,7 +81,7 @@ class Subsets(Trained):
         probabilities: bool,
     ) -> None:
         self.model, self.types, self.labels, self.extractor = model, types, frozenset(types), extractor
-        self.gap, self.restrictions, self.probabilities = gap, restrictions, probabilities
+        self.gap, self.restrictions, self.has_odds = gap, restrictions, probabilities
         self.weights, self._pairs, self.penalty = weights, pairs, {}
         self.rescoring: Rescoring | None = None
         self.thresholds = np.zeros(len(types))
@@ -131,7 +131,7 @@ class Subsets(Trained):
         everything = self.unrestricted(sentences, LOOKED_AT, LOWEST, threads)
         for subsets, sentence in zip(everything, sentences, strict=True):
             kept: Scored = []
-            for score, mention in self.rescoring.rescore(subsets, sentence, probabilities=self.probabilities):
+            for score, mention in self.rescoring.rescore(subsets, sentence, probabilities=self.has_odds):
                 if all(conflict(mention, other, self.restrictions) is None for _, other in kept):
                     kept.append((score, mention))
             found.append(kept[:k])
@@ -167,16 +167,29 @@ class Subsets(Trained):
 
     def _mention(self, score: float, type_: int, tokens: list[int]) -> Mention:
         prob = None
-        if self.probabilities:
+        if self.has_odds:
             prob = 1 / (1 + math.exp(-score)) if score > -700 else 0.0
         return decode_subset(self.types[type_], tokens, prob)
 
     def distribution(self, sentence: Sentence) -> Distribution:
-        """Every candidate for itself, with even odds at the threshold; what else there is has no probability."""
+        return next(self.distributions([sentence], 1))
+
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        """Every candidate for itself; what else there is has no probability.
+
+        The log-odds are the score where it was learned as such. A margin has even odds at the threshold.
+        """
         least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
-        (scored,) = self.candidates([sentence], threads=1)
-        odds = [score - least[mention.label] for score, mention in scored]
-        return Independent([mention for _, mention in scored], odds, exact=False)
+        for scored in self.candidates(sentences, threads=threads):
+            odds = [
+                score - least[mention.label] if mention.prob is None else _log_odds(mention.prob)
+                for score, mention in scored
+            ]
+            yield Independent([mention for _, mention in scored], odds, exact=False)
+
+    @property
+    def belief(self) -> str:
+        return "candidates" if self.has_odds else "scores"
 
     def rivals(self, sentence: Sentence, mention: Mention) -> tuple[float, list[Mention], list[Mention]]:
         """Compare one mention with none: decisions do not depend on each other, and every subset has a score."""
@@ -263,7 +276,7 @@ class Subsets(Trained):
             "restrictions": list(self.restrictions),
             "thresholds": self.thresholds.tolist(),
             "company": None if self.rescoring is None else self.rescoring.to_json(),
-            "probabilities": self.probabilities,
+            "probabilities": self.has_odds,
         }
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -271,6 +284,10 @@ class Subsets(Trained):
         own: dict[str, npt.NDArray[Any]] = {name: weights.table[name] for name in TABLE}
         own |= {"tokens": weights.tokens, "distances": weights.distances, "pairs": weights.pairs}
         return {f"model.{name}": array for name, array in own.items()}
+
+
+def _log_odds(p: float) -> float:
+    return math.log(p) - math.log1p(-p) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
 
 
 def _roles(tokens: Sequence[int]) -> list[tuple[int, str]]:

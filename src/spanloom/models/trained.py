@@ -74,6 +74,34 @@ class Trained(ABC):
     def distribution(self, sentence: Sentence) -> Distribution:
         """Return what the model believes of a sentence, whatever the mention penalty."""
 
+    def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
+        """Yield what the model believes of each of many sentences."""
+        return map(self.distribution, sentences)
+
+    @property
+    def belief(self) -> str:
+        """What its probabilities are.
+
+        ``"exact"``: those of its distribution; ``"bound"``: such, or lower bounds where structures are too many;
+        ``"parts"``: of parts that were trained apart; ``"candidates"``: each candidate for itself; ``"scores"``: a
+        function of margins, not calibrated.
+        """
+        return "exact"
+
+    def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
+        """Return mentions of each sentence with their probabilities, whatever the mention penalty."""
+        asked = [number for number, own in enumerate(found) if own]
+        done: Mentions = [[] for _ in found]
+        for number, one in zip(asked, self.distributions([sentences[i] for i in asked], threads), strict=True):
+            done[number] = [probable(mention, one.prob(mention)) for mention in found[number]]
+        return done
+
+    def find_with_probabilities(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        """Return what ``find`` does, with probabilities."""
+        return self.probabilities(sentences, self.find(sentences, threads, conflicts), threads)
+
     # Why
 
     def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:
@@ -154,6 +182,23 @@ class Trained(ABC):
         arrays = {f"features.{name}": array for name, array in features.items()} | self.arrays()
         header = {"model": {"name": self.model.name, **self.header()}, "features": feature_header}
         return arrays, {**header, "mention_penalty": self.penalty}
+
+
+def probable(mention: Mention, prob: float) -> Mention:
+    """Return a mention with a probability."""
+    return Mention(mention.label, mention.parts, prob, mention.attributes)
+
+
+def chunks(sentences: Sequence[Sentence], tokens: int) -> Iterator[Sequence[Sentence]]:
+    """Cut into runs of about so many tokens, so that not all scores are held at once."""
+    start, size = 0, 0
+    for i, sentence in enumerate(sentences):
+        size += len(sentence)
+        if size >= tokens:
+            yield sentences[start : i + 1]
+            start, size = i + 1, 0
+    if start < len(sentences):
+        yield sentences[start:]
 
 
 def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:

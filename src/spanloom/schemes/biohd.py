@@ -169,6 +169,14 @@ class Biohd:
         (before, before_type), (prefix, type_) = self._parts[left], self._parts[right]
         return prefix[0] != "I" or (before[1:] == prefix[1:] and before_type == type_ and before != OUTSIDE)
 
+    def joins(self, left: int, right: int) -> bool:
+        """Whether label ``right``, next to ``left``, goes on with the same run."""
+        return self._parts[right][0][0] == "I" and self.allowed(left, right)
+
+    def label_types(self) -> list[str | None]:
+        """For each label its type; None for the outside."""
+        return [type_ or None for _, type_ in self._parts]
+
     def may_start(self, label: int) -> bool:
         """Whether a sentence may start with this label."""
         return self._parts[label][0][0] != "I"

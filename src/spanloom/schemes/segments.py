@@ -176,6 +176,10 @@ class Segments:
         """Whether label ``right`` may follow label ``left``."""
         return bool(self._allowed[left, right])
 
+    def joins(self, left: int, right: int) -> bool:
+        """Whether label ``right``, next to ``left``, goes on with the same mention."""
+        return bool(self._inside[left] and not self._parts[left, right])
+
     def may_start(self, label: int) -> bool:
         """Whether a sentence may start with this label."""
         return self._readings[label].may_start()

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 #include "spanloom/features/feature_table.hpp"
@@ -33,7 +34,7 @@ inline constexpr std::size_t kSlack = 4;
 // Entries that stay where they are; filled by one thread.
 class WordArena {
  public:
-  WordEntry add(const std::vector<std::uint32_t>& entry);
+  WordEntry add(std::span<const std::uint32_t> entry);
   std::size_t size() const { return total_; }
 
  private:
@@ -55,16 +56,14 @@ class WordCache {
   std::vector<WordEntry> find(const StringList& words, int threads, std::vector<std::shared_ptr<WordArena>>& hold);
 
  private:
-  void keep(const StringList& words, const std::vector<WordEntry>& entries,
-            const std::vector<std::shared_ptr<WordArena>>& arenas);
+  void keep(const StringList& words, const std::vector<WordEntry>& entries);
 
   const FeatureTable& table_;
   const WordLayout& layout_;
   std::shared_mutex mutex_;  // guards the words and what belongs to them
   StringPool words_;
   std::vector<WordEntry> entries_;  // by number of the word
-  std::vector<std::shared_ptr<WordArena>> arenas_;
-  std::size_t held_ = 0;  // numbers in arenas_
+  WordArena kept_;
 
   WordEntry begin_ = nullptr, end_ = nullptr;
   WordArena boundary_;

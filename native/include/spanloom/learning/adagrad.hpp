@@ -6,21 +6,23 @@
 #include "spanloom/base/random.hpp"
 #include "spanloom/base/sparse.hpp"
 #include "spanloom/inference/structure.hpp"
-#include "spanloom/learning/likelihood.hpp"
+#include "spanloom/learning/supervision.hpp"
 
 namespace spanloom {
 
 // Stochastic maximum likelihood with a step for every weight (Duchi, Hazan & Singer 2011): after each sentence,
 //
-//   G += g^2 (from G = damping),  w -= rate * g / sqrt(G),   g = d/dw (log Z - score(gold)) + (2 l2 / n) w
+//   G += g^2 (from G = damping),  w -= rate * g / sqrt(G),   g = d/dw (loss of the sentence) + (2 l2 / n) w
 //
 // for the weights of its features, n being how often a feature occurs: over all sentences, the penalty is l2 |w|^2.
+// Sentences of weight 0 are not visited.
 class Adagrad {
  public:
-  Adagrad(SparseRows rows, std::shared_ptr<const Structure> structure, Structures gold, double l2, double rate,
+  Adagrad(SparseRows rows, std::shared_ptr<const Structure> structure, Supervision supervision, double l2, double rate,
           double damping, std::uint64_t seed);
 
-  // Visits every sentence once, in random order; returns the sum of their losses, each before its step.
+  // Visits every sentence of weight above 0 once, in random order; returns the sum of their losses, each before its
+  // step.
   double epoch();
 
   // [features, columns] and [global cells].
@@ -30,7 +32,7 @@ class Adagrad {
  private:
   SparseRows rows_;
   std::shared_ptr<const Structure> structure_;
-  Structures gold_;
+  Supervision supervision_;
   Random random_;
   std::size_t columns_;
   std::size_t stride_;

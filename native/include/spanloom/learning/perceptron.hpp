@@ -6,7 +6,7 @@
 #include "spanloom/base/random.hpp"
 #include "spanloom/base/sparse.hpp"
 #include "spanloom/inference/structure.hpp"
-#include "spanloom/learning/likelihood.hpp"
+#include "spanloom/learning/supervision.hpp"
 
 namespace spanloom {
 
@@ -14,7 +14,8 @@ namespace spanloom {
 // structure gain 1 and those of the found one lose 1. The result is the mean of the weights after every sentence.
 class Perceptron {
  public:
-  Perceptron(SparseRows rows, std::shared_ptr<const Structure> structure, Structures gold, std::uint64_t seed);
+  // Throws std::invalid_argument unless every sentence is supervised by one structure of weight 1.
+  Perceptron(SparseRows rows, std::shared_ptr<const Structure> structure, Supervision supervision, std::uint64_t seed);
 
   // Visits every sentence once, in random order; returns the number of wrong ones.
   std::size_t epoch();

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanloom.base.files import whole_file
 from spanloom.corpus import Mention
+from spanloom.drawing.html import Shown, pair_html, style
 from spanloom.evaluation.calibration import Curve, has_probabilities, reliability, threshold_curve
 from spanloom.evaluation.page.chart import Chart, Line
 
@@ -60,7 +61,7 @@ def page(
     # "<" must not occur in the text of the script element, where a token like "</script>" would end it.
     data = json.dumps(_data(report, limit), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return _file("page.html").format(
-        title=escape(title), css=_file("page.css"), js=_file("page.js"), body="\n".join(body), data=data
+        title=escape(title), css=_file("page.css") + style(), js=_file("page.js"), body="\n".join(body), data=data
     )
 
 
@@ -238,23 +239,20 @@ def _data(report: Report, limit: int) -> dict[str, Any]:
     return {"mistakes": rows, "sentences": [_sentence(report, i) for i in places]}
 
 
-def _sentence(report: Report, i: int) -> dict[str, Any]:
-    sentence = report.aligned.sentences[i]
+def _sentence(report: Report, i: int) -> str:
+    """Return a sentence with its gold mentions above and the predicted ones below, right ones in another colour."""
     gold, predicted = report.outcomes.gold.lists[i], report.outcomes.predicted.lists[i]
     right = set(gold) & set(predicted)
-    # space[t]: whether white space follows token t.
-    ends = [*(s for s, _ in sentence.spans[1:]), None]
-    space = [int(after is None or after > end) for (_, end), after in zip(sentence.spans, ends, strict=True)]
-    return {
-        "tokens": sentence.tokens,
-        "space": space,
-        "gold": _drawn(gold, right),
-        "predicted": _drawn(predicted, right),
-    }
+    above, below = _shown(gold, right, "✗", "miss"), _shown(predicted, right, "+", "extra")
+    return pair_html(report.aligned.sentences[i], above, below)
 
 
-def _drawn(mentions: Iterable[Mention], right: set[Mention]) -> list[list[Any]]:
-    return [[m.label, m.parts, int(m in right), m.prob] for m in mentions]
+def _shown(mentions: Iterable[Mention], right: set[Mention], sign: str, wrong: str) -> list[Shown]:
+    shown = []
+    for m in mentions:
+        text = f"{'✓' if m in right else sign} {m.label}{'' if m.prob is None else f' {m.prob:.2f}'}"
+        shown.append(Shown(m, text, text, f"var(--{'good' if m in right else wrong})"))
+    return shown
 
 
 def _percent(fraction: float) -> str:

@@ -37,58 +37,6 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// A mention's lane: above every mention that it would collide with, inner ones first. Measured in characters, so that
-// labels longer than their mention have room.
-const lanes = (sentence, mentions) => {
-  const at = [0];
-  sentence.tokens.forEach((token, t) => at.push(at[t] + token.length + 1));
-  const placed = [];
-  const size = ([, parts]) => parts.reduce((n, [s, e]) => n + e - s, 0);
-  for (const mention of [...mentions].sort((a, b) => size(a) - size(b))) {
-    const [label, parts] = mention;
-    const start = at[parts[0][0]];
-    const end = Math.max(at[parts[parts.length - 1][1]], start + 0.8 * label.length + 3);
-    const lane = 1 + Math.max(-1, ...placed.filter((p) => p.start < end && start < p.end).map((p) => p.lane));
-    placed.push({ mention, start, end, lane });
-  }
-  return placed;
-};
-
-const side = (sentence, placed, t, up, sign) => {
-  const count = 1 + Math.max(-1, ...placed.map((p) => p.lane));
-  const cells = Array.from({ length: count }, () => make("div", { className: "lane" }));
-  for (const { mention: [label, parts, right, prob], lane } of placed) {
-    const first = parts[0][0];
-    const last = parts[parts.length - 1][1];
-    if (t < first || t >= last) continue;
-    const part = parts.find(([s, e]) => s <= t && t < e);
-    const cell = cells[lane];
-    cell.classList.add(right ? "good" : up ? "miss" : "extra", part ? "on" : "gap");
-    cell.style.setProperty("--space", sentence.space[t]);
-    if (part && t === part[0]) cell.classList.add("start");
-    if (part && t === part[1] - 1) cell.classList.add("end");
-    if (t === first) {
-      const text = `${right ? "✓" : sign} ${label}${prob === null ? "" : ` ${prob.toFixed(2)}`}`;
-      cell.append(make("b", {}, text));
-    }
-  }
-  return make("div", { className: up ? "up" : "down" }, ...(up ? cells.reverse() : cells));
-};
-
-const draw = (sentence) => {
-  const gold = lanes(sentence, sentence.gold);
-  const predicted = lanes(sentence, sentence.predicted);
-  return sentence.tokens.map((token, t) =>
-    make(
-      "span",
-      { className: "w" },
-      side(sentence, gold, t, true, "✗"),
-      make("span", {}, token + (sentence.space[t] ? " " : "")),
-      side(sentence, predicted, t, false, "+"),
-    ),
-  );
-};
-
 const columns = [
   ["kind", "mistake"], ["where", "where"], ["gold", "gold"], ["goldText", "gold text"],
   ["predicted", "predicted"], ["predictedText", "predicted text"], ["boundaries", "boundaries"],
@@ -109,7 +57,8 @@ for (const name of new Set(data.mistakes.map((m) => m.kind))) {
 
 const toggle = (row, mistake) => {
   if (row.classList.toggle("open")) {
-    const drawn = make("div", {}, ...draw(data.sentences[mistake.sentence]));
+    // Drawn and escaped before it came into the page.
+    const drawn = make("div", { innerHTML: data.sentences[mistake.sentence] });
     row.after(make("tr", {}, make("td", { className: "drawn", colSpan: columns.length }, drawn)));
   } else row.nextSibling.remove();
 };

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanloom._native import join_tagged_terms
 from spanloom.base.collection import no_collection
 from spanloom.base.errors import CorpusError
 from spanloom.corpus.document import Document, Sentence
@@ -115,7 +114,7 @@ def _files(path: str) -> tuple[Path, list[str]]:
     if root.is_dir():
         found = sorted(root.glob("GENIAcorpus*.xml"))
         if not found:
-            raise CorpusError(f"{path}: no GENIAcorpus*.xml in this folder")
+            raise CorpusError("no GENIAcorpus*.xml in this folder", path)
         file = found[0]
     else:
         file = root
@@ -161,7 +160,7 @@ class _Reader:
             length = self.content.count("<sentence", start, end)
             yield _Article(id, start, end, text, length, range(length))
         if not count:
-            raise CorpusError(f"{self.file}:1: no {_OPEN} in this file")
+            raise CorpusError(f"no {_OPEN} in this file", f"{self.file}:1")
 
     def _coordinates(self, article: _Article) -> bool:
         """Whether there are members of coordinations to be found."""
@@ -169,9 +168,11 @@ class _Reader:
 
     def articles(self, batch: list[_Article]) -> Iterator[Document]:
         """Build articles, most of them all at once."""
+        from spanloom import _native  # here: other readers do not wait for the core
+
         fast = [a for a in batch if a.tagged is not None and not self._coordinates(a)]
         with no_collection():
-            built = join_tagged_terms(
+            built = _native.join_tagged_terms(
                 [self._markup(a) for a in fast], [a.tagged or "" for a in fast], self._label, self.cut
             )
             quick = {a.start: _usual(made) for a, made in zip(fast, built, strict=True) if made is not None}

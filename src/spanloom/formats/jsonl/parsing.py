@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from spanloom.corpus.document import Document, find_tokens, surface
+from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Part
 from spanloom.formats.align import CharMention, align, split_at_edges
 from spanloom.formats.assemble import assemble, cut_tokens, join_at
@@ -21,10 +22,11 @@ from spanloom.formats.checks import (
     as_string,
     as_strings,
 )
+from spanloom.formats.jsonl.known import as_known
 from spanloom.formats.raw import from_text
 from spanloom.formats.report import Report
 
-FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta")
+FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta", "known")
 _MENTION = ("label", "parts", "chars", "text", "prob", "attributes")
 _STRING_OR_NULL = {str, type(None)}
 FOREIGN = {
@@ -42,6 +44,8 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     for key in record:
         if key not in FIELDS:
             hint = f"; this looks like {FOREIGN[key]}: try {FOREIGN[key]}:FILE" if key in FOREIGN else ""
+            if not hint and "text" not in record and "tokens" not in record:
+                hint = f"; for records of another shape say where their text is: {report.typed(text=key)}"
             raise BadRecord(f"unknown field {key!r}; known are {', '.join(FIELDS)}, own data go into meta{hint}")
     id = as_string(record.get("id", ""), "id")
     where = f"{where} ({id})" if id else where
@@ -56,6 +60,7 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     if "" in tokens:
         raise BadRecord(f"token {tokens.index('')} is empty")
     ranges, chars, metas = _sentences(record.get("sentences"), len(tokens))
+    known = _known(record, ranges, len(tokens))
     spans, text = _places(record.get("offsets"), text, tokens, ranges)
     for k, given in enumerate(chars):
         first, last = ranges[k]
@@ -83,6 +88,7 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
         words = [tokens[i] if len(own) == 1 else text[s:e] for own, i in pieces for s, e in own]
         spans = [span for own, _ in pieces for span in own]
         ranges = [(firsts[a], firsts[b]) for a, b in ranges]
+        known = [one and _moved(one, firsts) for one in known]
         columns = {name: [values[i] for i in source] for name, values in columns.items()}
         features = None if features is None else [features[i] for i in source]
         by_parts = [
@@ -90,9 +96,11 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
         ]
     mentions = by_parts + (align(text, spans, by_chars, policy, report, where) if by_chars else [])
     if join and len(joined := join_at(ranges, mentions)) < len(ranges):
-        ranges, chars, metas = joined, [None] * len(joined), [{} for _ in joined]
+        if len(set(known)) > 1:
+            raise BadRecord("sentences=join cannot join sentences of which different things are known")
+        ranges, chars, metas, known = joined, [None] * len(joined), [{} for _ in joined], known[: len(joined)]
     mentions = _within(ranges, mentions, report, where)
-    return assemble(
+    doc = assemble(
         text,
         spans,
         ranges,
@@ -105,6 +113,24 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
         metas=metas,
         meta=meta,
     )
+    for sentence, bounds, one in zip(doc.sentences, ranges, known, strict=True):
+        sentence.known = None if one is None else one.within(*bounds)
+    return doc
+
+
+def _known(record: dict[str, Any], ranges: list[Part], length: int) -> list[Known | None]:
+    """What is known of each sentence, in document tokens: what it says itself, or else the document."""
+    whole = as_known(record.get("known"), "known", (0, length))
+    given = record.get("sentences") or []
+    own = [item.get("known") if isinstance(item, dict) else None for item in given]
+    found = [as_known(value, f"known of sentence {k}", ranges[k]) for k, value in enumerate(own)]
+    return [one or whole for one in found] if found else [whole] * len(ranges)
+
+
+def _moved(known: Known, firsts: list[int]) -> Known:
+    """The same after tokens were split; token i begins at ``firsts[i]``."""
+    ranges = known.ranges
+    return Known(known.labels, None if ranges is None else tuple((firsts[a], firsts[b]) for a, b in ranges))
 
 
 def _from_text(
@@ -119,7 +145,11 @@ def _from_text(
         raise BadRecord("mentions with parts count tokens, but the document has no tokens; give chars")
     _, mentions = _mentions(record.get("mentions", []), 0, where)
     _check_given(record.get("mentions", []), text, (), report, where)
-    return from_text(text, mentions, report, where, id=id, align_by=policy, meta=meta)
+    known = as_known(record.get("known"), "known", None)
+    doc = from_text(text, mentions, report, where, id=id, align_by=policy, meta=meta)
+    for sentence in doc.sentences:
+        sentence.known = known
+    return doc
 
 
 def _places(offsets: Any, text: str | None, tokens: list[str], ranges: list[Part]) -> tuple[list[Part], str]:
@@ -150,8 +180,8 @@ def _sentences(value: Any, length: int) -> tuple[list[Part], list[Part | None], 
     for k, item in enumerate(as_list(value, "sentences")):
         entry = item if isinstance(item, dict) else {"range": item}
         for key in entry:
-            if key not in ("range", "chars", "meta"):
-                raise BadRecord(f"sentence {k} has an unknown field {key!r}; known are range, chars, meta")
+            if key not in ("range", "chars", "meta", "known"):
+                raise BadRecord(f"sentence {k} has an unknown field {key!r}; known are range, chars, meta, known")
         first, last = as_range(entry.get("range"), f"range of sentence {k}", length, True)
         if first != at:
             raise BadRecord(f"sentence {k} begins at token {first}, but the one before ends at {at}")
@@ -250,7 +280,7 @@ def _within(ranges: list[Part], mentions: list[Mention], report: Report, where: 
             report.error(
                 "over-break",
                 where,
-                f"{mention.label} {mention.parts} runs over the break at token {following}; sentences=join joins",
+                f"{mention.label} {mention.parts} runs over the break at token {following}",
             )
         else:
             kept.append(mention)

@@ -7,6 +7,7 @@ from typing import Any
 
 from spanloom.corpus.document import Document, find_tokens, surface
 from spanloom.corpus.mention import Mention, Part
+from spanloom.formats.jsonl.known import known_record
 
 
 def to_dict(doc: Document, chars: bool = False) -> dict[str, Any]:
@@ -44,6 +45,20 @@ def to_dict(doc: Document, chars: bool = False) -> dict[str, Any]:
     return record
 
 
+def mentions_only(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the id and the mentions of what ``to_dict`` returned with ``chars``, without the tokens of mentions.
+
+    Examples
+    --------
+    >>> from spanloom import Mention, Sentence
+    >>> doc = Document([Sentence(["the", "gene"], [Mention("DNA", ((1, 2),))])], id="a")
+    >>> mentions_only(to_dict(doc, chars=True))
+    {'id': 'a', 'mentions': [{'label': 'DNA', 'chars': [(4, 8)], 'text': 'gene'}]}
+    """
+    mentions = [{name: value for name, value in one.items() if name != "parts"} for one in record["mentions"]]
+    return ({"id": record["id"]} if "id" in record else {}) | {"mentions": mentions}
+
+
 def _sentence(doc: Document, k: int, tokens: Part, spans: list[Part]) -> Any:
     sentence = doc.sentences[k]
     start, end = doc.starts[k], doc.starts[k] + len(sentence.text)
@@ -52,9 +67,10 @@ def _sentence(doc: Document, k: int, tokens: Part, spans: list[Part]) -> Any:
     meta = sentence.meta
     if "alternatives" in meta:
         meta = {**meta, "alternatives": [_mention(mention) for mention in meta["alternatives"]]}
-    if tight and not meta:
+    if tight and not meta and sentence.known is None:
         return tokens
-    return {"range": tokens} | ({} if tight else {"chars": (start, end)}) | ({"meta": meta} if meta else {})
+    known = {} if sentence.known is None else {"known": known_record(sentence.known, first)}
+    return {"range": tokens} | ({} if tight else {"chars": (start, end)}) | ({"meta": meta} if meta else {}) | known
 
 
 def _or_nulls(values: Sequence[Any] | None, length: int) -> Sequence[Any]:

@@ -6,12 +6,17 @@ import json
 from collections import Counter
 
 import pytest
-from spanloom.reductions import REDUCTIONS, Joined
 from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import EncodingError, ModelFileError, ParameterError
 from spanloom.cli.app import app
+from spanloom.configuration import configure
+from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import Auto
+from spanloom.models import MODELS, Innermost, Joined, Layered, Memm
+from spanloom.models.layered import LayeredParts
+from spanloom.models.reduction import Reduction
 
 
 def sentence(text, *mentions):
@@ -31,11 +36,12 @@ NESTED = [
 ]
 NEW = sentence("the xyz1 mRNA levels rise", ("protein", (1, 2)), ("RNA", (1, 3)), ("other", (1, 4)))
 SETTINGS = {"features": ["word[-1..1]", "collapsed(word)[-1..2]", "word[2]"], "max_iter": 40, "l2": 0.01}
+REDUCTIONS = sorted(name for name, kind in MODELS.items() if issubclass(kind, Reduction))
 HOLDING = {"layered": {}, "layered outside-in": {"direction": "outside-in"}, "joined": {}}
 
 
 def make(name, **settings):
-    return Recognizer(name.split()[0], **{**SETTINGS, **HOLDING.get(name, {}), **settings})
+    return configure({"model": name.split()[0], **SETTINGS, **HOLDING.get(name, {}), **settings})
 
 
 @pytest.mark.parametrize("name", HOLDING)
@@ -48,7 +54,7 @@ def test_nested_mentions_are_learned_and_survive_the_file(name, tmp_path):
     ner.save(tmp_path / "m.loom")
     again = Recognizer.load(tmp_path / "m.loom")
     assert again.predict(NESTED) == ner.predict(NESTED)
-    assert again.get_params()["model"] == ner.model
+    assert again.model == ner.model
     again.save(tmp_path / "again.loom")
     assert (tmp_path / "again.loom").read_bytes() == (tmp_path / "m.loom").read_bytes()
 
@@ -66,7 +72,7 @@ def test_a_layered_model_has_a_part_for_each_layer():
     """Records of training are numbered by part."""
     heard = []
     ner = make("layered", max_iter=5).fit(NESTED, dev=NESTED, listener=heard.append)
-    assert len(ner.model_.parts) == 3
+    assert len(ner.parts_) == 3
     assert Counter(r.component for r in heard) == {0: 5, 1: 5, 2: 5}
     assert heard == ner.history_
     assert all(r.dev_f1 is not None for r in heard)
@@ -75,17 +81,17 @@ def test_a_layered_model_has_a_part_for_each_layer():
 def test_layers_may_be_limited():
     with pytest.raises(EncodingError, match="is in layer 3, and 2 were asked for"):
         make("layered", layers=2).fit(NESTED)
-    ner = make("layered", layers=2, overlap="longest").fit(NESTED)
-    assert len(ner.model_.parts) == 2
+    ner = make("layered", layers=2, keep="longest").fit(NESTED)
+    assert len(ner.parts_) == 2
     assert {m.label for _, m in ner.lost_} == {"other"}
 
 
-def test_broken_mentions_do_not_fit():
-    broken = [*NESTED, Sentence(["a", "b", "c"], [Mention("x", ((0, 1), (2, 3)))])]
+def test_discontinuous_mentions_do_not_fit():
+    odd = [*NESTED, Sentence(["a", "b", "c"], [Mention("x", ((0, 1), (2, 3)))])]
     for name in ("layered", "joined"):
         with pytest.raises(EncodingError, match="has 2 parts"):
-            make(name).fit(broken)
-        assert [m.label for _, m in make(name, overlap="longest", max_iter=2).fit(broken).lost_] == ["x"]
+            make(name).fit(odd)
+        assert [m.label for _, m in make(name, keep="longest", max_iter=2).fit(odd).lost_] == ["x"]
 
 
 @pytest.mark.parametrize("base", ["chain", "memm", "semimarkov"])
@@ -114,7 +120,7 @@ class ByHeart:
 
 def test_taggers_of_ones_own(tmp_path):
     """Anything with fit and predict is reduced to; only its file cannot be written."""
-    ner = Recognizer("layered", base=ByHeart).fit([sentence("a b", ("x", (0, 1)), ("y", (0, 2)))])
+    ner = Recognizer(Layered(base=ByHeart)).fit([sentence("a b", ("x", (0, 1)), ("y", (0, 2)))])
     assert ner.predict(sentence("c a")).mentions == [Mention("x", ((1, 2),)), Mention("y", ((1, 2),))]
     with pytest.raises(ParameterError, match="taggers of your own"):
         ner.save(tmp_path / "m.loom")
@@ -126,13 +132,12 @@ def test_rare_joined_labels_back_off():
     ner = make("joined", rare=2, max_iter=5).fit([*NESTED, odd])
     assert ner.lost_ == [(len(NESTED), Mention("strange", ((1, 3),)))]
     assert ner.ceiling_ == pytest.approx(31 / 32)
-    assert all("strange" not in label for label in ner.model_.labels)
+    assert all("strange" not in label for label in ner.trained_.joined.known)
 
 
 def test_joined_labels_that_were_never_seen_are_out_of_reach():
     """B-protein+B-other was not in training: the outermost mention with it is given up."""
-    model = Joined()
-    model.learn([(s.mentions, len(s)) for s in NESTED])
+    model = make("joined", max_iter=1).fit(NESTED).trained_
     assert model.reachable(NEW.mentions, 5) == sorted(NEW.mentions)
     inner, outer = Mention("protein", ((0, 1),)), Mention("other", ((0, 2),))
     assert model.reachable([inner, outer], 2) == [inner]
@@ -145,14 +150,16 @@ def test_what_joined_labels_can_reach_of_the_development_data_is_told():
     assert make("layered", max_iter=3).fit(NESTED, dev=[unseen, NEW]).training_["dev_ceiling"] == 1.0
 
 
-@pytest.mark.parametrize("name", ["innermost", "outermost", "joined"])
-def test_reductions_with_one_part_have_k_best_sets(name):
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_have_k_best_sets(name):
+    """The first is what is found; they are different sets with falling probabilities."""
     ner = make(name).fit(NESTED)
     best = ner.k_best(NEW, 3)
     assert best[0][1] == ner.predict(NEW).mentions
-    assert 1 >= sum(prob for prob, _ in best) > 0.5
-    with pytest.raises(ParameterError, match="'layered' does not have one distribution"):
-        make("layered", max_iter=3).fit(NESTED).k_best(NEW, 3)
+    probs = [prob for prob, _ in best]
+    assert len({tuple(mentions) for _, mentions in best}) == 3
+    assert probs == sorted(probs, reverse=True)
+    assert 1 >= sum(probs) > 0.5
 
 
 def test_conflicts_of_layers_are_counted():
@@ -161,33 +168,36 @@ def test_conflicts_of_layers_are_counted():
     class Fixed:
         def __init__(self, mentions):
             self.mentions = mentions
+            self.extractor = FeatureExtractor(FeatureSet(["word"]))
+            self.extractor.fit([])
 
-        def predict(self, corpus):
-            return [s.with_mentions(self.mentions) for s in corpus]
+        def find(self, sentences, threads=None):
+            return [self.mentions for _ in sentences]
 
-    model = REDUCTIONS["layered"]()
     a, b, c = Mention("a", ((0, 2),)), Mention("b", ((1, 3),)), Mention("c", ((0, 2),))
-    model.parts = [Fixed([a]), Fixed([b]), Fixed([c])]
-    assert model.find([sentence("x y z")]) == [[a, c, b]]
-    assert model.conflicts == {"crossing": 2, "labels": 1}
+    parts = [Fixed([a]), Fixed([b]), Fixed([c])]
+    model = LayeredParts(Layered(), parts, frozenset("abc"), FeatureSet(["word"]))
+    conflicts: Counter[str] = Counter()
+    assert model.find([sentence("x y z")], 1, conflicts) == [[a, c, b]]
+    assert conflicts == {"crossing": 2, "labels": 1}
 
 
 @pytest.mark.parametrize("base", ["edge", "multilabel", "spans", "chains"])
 def test_a_base_that_is_not_flat_is_refused(base):
-    with pytest.raises(ParameterError, match=r"chain, memm.*dgm"):
+    with pytest.raises(ParameterError, match=f"'base' parameter must be one of chain, .*memm.* Got '{base}'"):
         make("layered", base=base).fit(NESTED)
 
 
 def test_bad_settings_are_named():
     with pytest.raises(ParameterError, match="'base' parameter must be one of chain"):
-        Recognizer("layered", base="layered").fit(NESTED)
+        Recognizer(Layered(base="layered")).fit(NESTED)
     with pytest.raises(ParameterError, match="'direction' parameter must be one of inside-out, outside-in"):
-        Recognizer("layered", direction="up").fit(NESTED)
+        Recognizer(Layered(direction="up")).fit(NESTED)
     with pytest.raises(ParameterError, match="'rare' parameter must be an integer"):
-        Recognizer("joined", rare=0).fit(NESTED)
+        Recognizer(Joined(rare=0)).fit(NESTED)
 
 
-@pytest.mark.parametrize("name", sorted(REDUCTIONS))
+@pytest.mark.parametrize("name", REDUCTIONS)
 def test_a_damaged_header_is_named(name, tmp_path):
     ner = make(name, max_iter=1).fit(NESTED)
     arrays, header = ner.state()
@@ -201,8 +211,9 @@ def test_every_reduction_beats_simple_tagging_on_the_sample():
     train = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:train") for s in d]
     test = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:test") for s in d]
     more = {"cascade": {"folds": 2}}
+    settings = {"max_iter": 30, "keep": "outermost"}
     scores = {
-        name: Recognizer(name, max_iter=30, overlap="outermost", **more.get(name, {})).fit(train).score(test).f1
+        name: configure({"model": name, **settings, **more.get(name, {})}).fit(train).score(test).f1
         for name in REDUCTIONS
     }
     simple = max(scores["innermost"], scores["outermost"])
@@ -213,7 +224,7 @@ def test_the_commands_train_and_describe_a_reduction(tmp_path):
     """One file for all parts; info counts the features of all of them."""
     runner = CliRunner()
     model = str(tmp_path / "m.loom")
-    options = ["--model", "layered", "--base", "memm", "--overlap", "longest", "--max-iter", "3", "-o", model]
+    options = ["--model", "layered", "--set", "model.base=memm", "--keep", "longest", "--max-iter", "3", "-o", model]
     done = runner.invoke(app, ["train", "sample:dev", *options])
     assert done.exit_code == 0, done.output
     done = runner.invoke(app, ["info", model, "--json"])
@@ -221,8 +232,9 @@ def test_the_commands_train_and_describe_a_reduction(tmp_path):
     facts = json.loads(done.output)
     parts = Recognizer.load(model).parts_
     assert len(parts) > 1
+    assert {part.model for part in parts} == {Memm()}
     assert facts["model"] == "layered"
-    assert facts["features"] == sum(part.extractor_.size for part in parts) > 0
+    assert facts["features"] == sum(part.extractor.size for part in parts) > 0
 
 
 def test_features_of_the_paper_see_the_whole_document_in_training_and_tagging(tmp_path):
@@ -234,12 +246,12 @@ def test_features_of_the_paper_see_the_whole_document_in_training_and_tagging(tm
     )
     text = Sentence(["The", "TNF", "rises"], [Mention("protein", ((1, 2),))], {"pos": ["DT", "NN", "VBZ"]})
     doc = Document([title, text], "a")
-    ner = Recognizer("innermost", base="memm", features="alex-genia", max_iter=30).fit([doc] * 2)
-    extractor = ner.parts_[0].extractor_
+    ner = Recognizer(Innermost(base="memm"), features="alex-genia", trainer=Auto(max_iter=30)).fit([doc] * 2)
+    extractor = ner.parts_[0].extractor
     seen = {extractor.name(i).split("=")[0] for i in range(extractor.size)}
     assert {"abbreviation[0]", "headword[0]", "title[0]", "wordcounter[0]", "verb[0]", "pos[-2]"} <= seen
     ner.save(tmp_path / "m.loom")
     again = Recognizer.load(tmp_path / "m.loom")
     assert [s.mentions for s in again.predict([doc])[0].sentences] == [title.mentions, text.mentions]
-    alone, within = again.model_.parts[0]._ready([text], [1]), again.model_.parts[0]._ready(doc.sentences, [2])
-    assert alone[0].columns["abbreviation"] != within[1].columns["abbreviation"]
+    alone, within = again.pipeline_.annotate([Document([text]), doc], ["abbreviation"])
+    assert alone.sentences[0].columns["abbreviation"] != within.sentences[1].columns["abbreviation"]

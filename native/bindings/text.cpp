@@ -1,0 +1,275 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "spanloom/text/json_lines.hpp"
+#include "spanloom/text/sentences.hpp"
+#include "spanloom/text/tokenizer.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spanloom::bindings {
+namespace {
+
+using text::Range;
+
+nb::object checked(PyObject* object) {
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
+std::u32string code_points(nb::handle text) {
+  std::u32string out(static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())), U'\0');
+  // Py_UCS4 is an unsigned integer of the size of char32_t.
+  if (!out.empty() && PyUnicode_AsUCS4(text.ptr(), reinterpret_cast<Py_UCS4*>(out.data()),
+                                       static_cast<Py_ssize_t>(out.size()), 0) == nullptr)
+    throw nb::python_error();
+  return out;
+}
+
+nb::list pairs(const std::vector<Range>& ranges) {
+  nb::object list = checked(PyList_New(static_cast<Py_ssize_t>(ranges.size())));
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    PyObject* pair = checked(PyTuple_New(2)).release().ptr();
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), pair);
+    PyTuple_SET_ITEM(pair, 0, checked(PyLong_FromUnsignedLong(ranges[i].start)).release().ptr());
+    PyTuple_SET_ITEM(pair, 1, checked(PyLong_FromUnsignedLong(ranges[i].end)).release().ptr());
+    PyObject_GC_UnTrack(pair);  // holds nothing that could be part of a cycle
+  }
+  return nb::steal<nb::list>(list.release());
+}
+
+std::uint32_t position(nb::handle number, std::size_t token) {
+  const long long value = PyLong_AsLongLong(number.ptr());
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (value < 0 || value > 0xFFFFFFFFLL)
+    throw std::out_of_range("token " + std::to_string(token) + " has the character " + std::to_string(value) +
+                            ", which is not in the text");
+  return static_cast<std::uint32_t>(value);
+}
+
+std::vector<Range> read_pairs(nb::handle spans) {
+  const nb::object list = checked(PySequence_Fast(spans.ptr(), "spans must be a sequence of (start, end)"));
+  std::vector<Range> out(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(list.ptr())));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const nb::object pair = checked(PySequence_Fast(PySequence_Fast_GET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i)),
+                                                    "a span must be a pair (start, end)"));
+    if (PySequence_Fast_GET_SIZE(pair.ptr()) != 2)
+      throw std::invalid_argument("span " + std::to_string(i) + " has " +
+                                  std::to_string(PySequence_Fast_GET_SIZE(pair.ptr())) + " numbers instead of 2");
+    out[i] = {position(PySequence_Fast_GET_ITEM(pair.ptr(), 0), i),
+              position(PySequence_Fast_GET_ITEM(pair.ptr(), 1), i)};
+  }
+  return out;
+}
+
+// Documents whose text belongs to Python strings.
+struct HeldTexts {
+  nb::tuple strings;  // keeps the memory of the texts
+  text::TokenizedTexts texts;
+};
+
+struct Tagged {
+  text::FoundMentions found;
+  const HeldTexts* held;  // Python keeps it
+};
+
+std::string_view utf8(nb::handle text, const char* what, std::size_t number) {
+  if (!PyUnicode_Check(text.ptr()))
+    throw nb::type_error((std::string(what) + " " + std::to_string(number) + " is not a str").c_str());
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    throw std::invalid_argument(std::string(what) + " " + std::to_string(number) +
+                                " is not valid Unicode text (it has a lone surrogate). Decode the source with the "
+                                "right encoding, or with errors=\"replace\".");
+  }
+  return {bytes, static_cast<std::size_t>(size)};
+}
+
+HeldTexts hold(nb::handle given, int threads) {
+  HeldTexts held{nb::steal<nb::tuple>(checked(PySequence_Tuple(given.ptr())).release()), {}};
+  std::vector<std::string_view> views;
+  for (std::size_t i = 0; i < nb::len(held.strings); ++i) views.push_back(utf8(held.strings[i], "text", i));
+  const nb::gil_scoped_release release;
+  held.texts = text::tokenize_texts(std::move(views), threads);
+  return held;
+}
+
+nb::bytes joined(const std::vector<std::string>& pieces) {
+  std::size_t size = 0;
+  for (const std::string& piece : pieces) size += piece.size();
+  nb::object made = checked(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  char* to = PyBytes_AS_STRING(made.ptr());
+  for (const std::string& piece : pieces) to = std::copy(piece.begin(), piece.end(), to);
+  return nb::steal<nb::bytes>(made.release());
+}
+
+nb::bytes write(const Tagged& tagged, const std::vector<std::string>& labels, nb::handle ids, nb::handle metas,
+                bool whole, int threads) {
+  const nb::object id_list = checked(PySequence_Fast(ids.ptr(), "ids must be a list"));
+  const nb::object meta_list = checked(PySequence_Fast(metas.ptr(), "metas must be a list"));
+  const auto size = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(id_list.ptr()));
+  if (static_cast<std::size_t>(PySequence_Fast_GET_SIZE(meta_list.ptr())) != size)
+    throw std::invalid_argument("[Tagged] as many metas as ids are needed");
+  std::vector<text::LineExtras> extras(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto at = static_cast<Py_ssize_t>(i);
+    extras[i] = {utf8(PySequence_Fast_GET_ITEM(id_list.ptr(), at), "id", i),
+                 utf8(PySequence_Fast_GET_ITEM(meta_list.ptr(), at), "meta", i)};
+  }
+  std::vector<std::string> pieces;
+  {
+    const nb::gil_scoped_release release;
+    pieces = text::json_lines(tagged.held->texts, tagged.found, labels, extras, whole, threads);
+  }
+  return joined(pieces);
+}
+
+// One number of every range or mention, as an array.
+template <class Item, class Number>
+auto column(const std::vector<Item>& items, Number number) {
+  std::vector<std::uint32_t> out(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) out[i] = number(items[i]);
+  return give(std::move(out));
+}
+
+auto pointers(const std::vector<std::size_t>& ptr) { return give(std::vector<std::int64_t>(ptr.begin(), ptr.end())); }
+
+// The character of each mention's first (or one past its last) token.
+auto mention_chars(const Tagged& tagged, bool end) {
+  const text::TokenizedTexts& texts = tagged.held->texts;
+  std::vector<std::uint32_t> out(tagged.found.spans.size());
+  for (std::size_t d = 0; d < texts.documents(); ++d) {
+    for (std::size_t m = tagged.found.ptr[d]; m < tagged.found.ptr[d + 1]; ++m) {
+      const text::Span& span = tagged.found.spans[m];
+      out[m] = end ? texts.chars[texts.first_token(d) + span.end - 1].end
+                   : texts.chars[texts.first_token(d) + span.start].start;
+    }
+  }
+  return give(std::move(out));
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  m.def(
+      "tokenize",
+      [](const nb::str& given) {
+        const std::u32string text = code_points(given);
+        std::vector<Range> tokens;
+        text::Tokenizer().tokenize(text, tokens);
+        return pairs(tokens);
+      },
+      "text"_a, nb::sig("def tokenize(text: str) -> list[tuple[int, int]]"),
+      "Return the tokens of a text as half-open ranges of characters.");
+  m.def(
+      "split_sentences",
+      [](const nb::str& given, nb::handle spans) {
+        const std::u32string text = code_points(given);
+        std::vector<Range> sentences;
+        text::split_sentences(text, read_pairs(spans), sentences);
+        return pairs(sentences);
+      },
+      "text"_a, "spans"_a,
+      nb::sig("def split_sentences(text: str, spans: collections.abc.Sequence[tuple[int, int]]) "
+              "-> list[tuple[int, int]]"),
+      "Return the sentences of a text, given its tokens, as half-open ranges of tokens.");
+
+  nb::class_<HeldTexts>(m, "TokenizedTexts", "Documents cut into sentences and tokens, without an object for each.")
+      .def(
+          "__init__",
+          [](HeldTexts* self, nb::handle texts, int threads) { new (self) HeldTexts(hold(texts, threads)); }, "texts"_a,
+          "threads"_a = 0,
+          nb::sig("def __init__(self, texts: collections.abc.Sequence[str], threads: int = 0) -> None"))
+      .def_prop_ro("documents", [](const HeldTexts& self) { return self.texts.documents(); })
+      .def_prop_ro("sentences", [](const HeldTexts& self) { return self.texts.sentences(); })
+      .def_prop_ro("tokens", [](const HeldTexts& self) { return self.texts.tokens(); })
+      .def_prop_ro(
+          "sentence_ptr", [](const HeldTexts& self) { return pointers(self.texts.sentence_ptr); },
+          nb::rv_policy::automatic, "[documents + 1]: the sentences of each document.")
+      .def_prop_ro(
+          "token_ptr", [](const HeldTexts& self) { return pointers(self.texts.token_ptr); }, nb::rv_policy::automatic,
+          "[sentences + 1]: the tokens of each sentence.")
+      .def_prop_ro(
+          "start",
+          [](const HeldTexts& self) {
+            return column(self.texts.chars, [](const Range& range) { return range.start; });
+          },
+          nb::rv_policy::automatic, "[tokens]: the first character of each token, in its document.")
+      .def_prop_ro(
+          "end",
+          [](const HeldTexts& self) { return column(self.texts.chars, [](const Range& range) { return range.end; }); },
+          nb::rv_policy::automatic, "[tokens]: one past the last character.")
+      .def(
+          "rows",
+          [](const HeldTexts& self, const FeatureRows& features, int threads) {
+            const nb::gil_scoped_release release;
+            return features.rows(self.texts.input(0, self.texts.sentences()), threads);
+          },
+          "features"_a, "threads"_a = 0, "The features of all sentences; they must read words alone.");
+
+  nb::class_<text::Reading>(m, "Reading", "How the cells of a structure are read as mentions.")
+      .def_static(
+          "segments",
+          [](const Input<std::int32_t>& labels, const Input<std::uint8_t>& borders) {
+            return text::Reading::segments(copy(labels), copy(borders));
+          },
+          "labels"_a, "borders"_a,
+          "By borders: the label of each column (-1 outside), and which columns [k, l] have a border between them.")
+      .def_static("separators", &text::Reading::separators, "label"_a, "Separators of one label, read as nested.");
+
+  nb::class_<Tagged>(m, "TaggedTexts", "The mentions of documents, as arrays with one number a mention.")
+      .def_prop_ro("size", [](const Tagged& self) { return self.found.spans.size(); })
+      .def_prop_ro(
+          "ptr", [](const Tagged& self) { return pointers(self.found.ptr); }, nb::rv_policy::automatic,
+          "[documents + 1]: the mentions of each document.")
+      .def_prop_ro(
+          "label",
+          [](const Tagged& self) {
+            return column(self.found.spans, [](const text::Span& span) { return span.label; });
+          },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "start",
+          [](const Tagged& self) {
+            return column(self.found.spans, [](const text::Span& span) { return span.start; });
+          },
+          nb::rv_policy::automatic, "The first token, in the document.")
+      .def_prop_ro(
+          "end",
+          [](const Tagged& self) { return column(self.found.spans, [](const text::Span& span) { return span.end; }); },
+          nb::rv_policy::automatic, "One past the last token.")
+      .def_prop_ro(
+          "start_char", [](const Tagged& self) { return mention_chars(self, false); }, nb::rv_policy::automatic,
+          "The first character, in the document.")
+      .def_prop_ro(
+          "end_char", [](const Tagged& self) { return mention_chars(self, true); }, nb::rv_policy::automatic,
+          "One past the last character.")
+      .def("json_lines", &write, "labels"_a, "ids"_a, "metas"_a, "whole"_a, "threads"_a = 0,
+           nb::sig("def json_lines(self, labels: collections.abc.Sequence[str], ids: collections.abc.Sequence[str], "
+                   "metas: collections.abc.Sequence[str], whole: bool, threads: int = 0) -> bytes"),
+           "One line for each document; an empty id or meta (JSON) is left out.");
+
+  nb::class_<text::TextTagger>(m, "TextTagger",
+                               "Features, structures with weights, and readings: from texts to mentions.")
+      .def(nb::init<const FeatureRows&, const Decoder&, std::vector<text::Reading>>(), "features"_a, "decoder"_a,
+           "readings"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def(
+          "tag",
+          [](const text::TextTagger& self, const HeldTexts& texts, int threads) {
+            const nb::gil_scoped_release release;
+            return Tagged{self.tag(texts.texts, threads), &texts};
+          },
+          "texts"_a, "threads"_a = 0, nb::keep_alive<0, 2>());
+}
+
+}  // namespace spanloom::bindings

@@ -1,0 +1,52 @@
+#include "spanloom/learning/feature_source.hpp"
+
+namespace spanloom {
+
+FeatureSource::FeatureSource(std::shared_ptr<const CompressedRows> x, std::size_t columns, std::size_t stride,
+                             std::size_t global_cells, Tying site_tying, Tying global_tying,
+                             const Layout::Support* support, int threads)
+    : shared_(std::move(x)),
+      x_(*shared_),
+      global_tying_(std::move(global_tying)),
+      columns_(columns),
+      stride_(stride),
+      global_params_(global_tying_.identity() ? global_cells : global_tying_.width),
+      layout_(x_, columns, std::move(site_tying), support, threads),
+      global_(global_cells, 0.0) {
+  global_tying_.check(global_cells, "the global tying");
+  difference_.assign((x_.rows.rows() + x_.bundles()) * stride_, 0.0F);
+}
+
+void FeatureSource::load(std::span<const double> params) {
+  layout_.load(params.first(layout_.size()));
+  global_tying_.apply(params.data() + layout_.size(), global_.size(), global_.data());
+}
+
+void FeatureSource::take(std::size_t first, std::size_t last, const double* gradient) {
+  float* out = difference_.data() + first * stride_;
+  for (std::size_t i = 0; i < (last - first) * stride_; ++i) out[i] = static_cast<float>(gradient[i]);
+}
+
+void FeatureSource::backward(std::span<const double> global_gradient, std::span<double> gradient) {
+  global_tying_.apply_transposed(global_gradient.data(), global_.size(), 1.0, gradient.data() + layout_.size());
+  layout_.gradient(difference_.data(), gradient.first(layout_.size()));
+}
+
+std::vector<float> FeatureSource::weights(std::span<const double> params) const {
+  std::vector<float> out(features() * columns_);
+  std::vector<double> row(columns_);
+  for (std::size_t f = 0; f < features(); ++f) {
+    const std::size_t c = x_.class_of[f];
+    layout_.row(params, c, row.data());
+    for (std::size_t k = 0; k < columns_; ++k) out[f * columns_ + k] = static_cast<float>(row[k] / x_.scale[c]);
+  }
+  return out;
+}
+
+std::vector<double> FeatureSource::global_weights(std::span<const double> params) const {
+  std::vector<double> out(global_.size());
+  global_tying_.apply(params.data() + layout_.size(), out.size(), out.data());
+  return out;
+}
+
+}  // namespace spanloom

@@ -1,0 +1,153 @@
+#include "spanloom/text/json_lines.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include "spanloom/base/parallel.hpp"
+
+namespace spanloom::text {
+namespace {
+
+constexpr std::size_t kBlockTokens = 8192;  // that one task writes, at least
+
+void append_number(std::string& out, std::size_t number) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number);
+  out.append(digits, end.ptr);
+}
+
+void append_pair(std::string& out, std::size_t start, std::size_t end) {
+  out += '[';
+  append_number(out, start);
+  out += ',';
+  append_number(out, end);
+  out += ']';
+}
+
+class Writer {
+ public:
+  Writer(const TokenizedTexts& texts, const FoundMentions& found, std::span<const std::string> labels, bool whole)
+      : texts_(texts), found_(found), whole_(whole) {
+    for (const std::string& label : labels) append_json(labels_.emplace_back("{\"label\":"), label);
+  }
+
+  void line(std::size_t document, const LineExtras& extras, std::string& out) const {
+    // About what is needed, so that a long line is not copied as it grows.
+    const std::size_t tokens = texts_.first_token(document + 1) - texts_.first_token(document);
+    if (whole_ && tokens > kBlockTokens) out.reserve(out.size() + 3 * texts_.texts[document].size() + 4 * tokens);
+    out += '{';
+    if (!extras.id.empty()) {
+      out += "\"id\":";
+      append_json(out, extras.id);
+      out += ',';
+    }
+    if (whole_) text(document, out);
+    out += "\"mentions\":[";
+    for (std::size_t m = found_.ptr[document]; m < found_.ptr[document + 1]; ++m) {
+      if (m > found_.ptr[document]) out += ',';
+      mention(document, found_.spans[m], out);
+    }
+    out += ']';
+    if (!extras.meta.empty()) {
+      out += ",\"meta\":";
+      out += extras.meta;
+    }
+    out += "}\n";
+  }
+
+ private:
+  void text(std::size_t document, std::string& out) const {
+    const std::size_t first = texts_.first_token(document);
+    out += "\"text\":";
+    append_json(out, texts_.texts[document]);
+    out += ",\"tokens\":[";
+    for (std::size_t t = first; t < texts_.first_token(document + 1); ++t) {
+      if (t > first) out += ',';
+      append_json(out, texts_.word(document, t));
+    }
+    out += "],\"sentences\":[";
+    for (std::size_t s = texts_.sentence_ptr[document]; s < texts_.sentence_ptr[document + 1]; ++s) {
+      if (s > texts_.sentence_ptr[document]) out += ',';
+      append_pair(out, texts_.token_ptr[s] - first, texts_.token_ptr[s + 1] - first);
+    }
+    out += "],";
+  }
+
+  void mention(std::size_t document, const Span& span, std::string& out) const {
+    const std::size_t first = texts_.first_token(document) + span.start;
+    const std::size_t last = texts_.first_token(document) + span.end - 1;
+    out += labels_[span.label];
+    if (whole_) {
+      out += ",\"parts\":[";
+      append_pair(out, span.start, span.end);
+      out += ']';
+    }
+    out += ",\"chars\":[";
+    append_pair(out, texts_.chars[first].start, texts_.chars[last].end);
+    out += "],\"text\":";
+    const std::size_t start = texts_.bytes[first].start;
+    append_json(out, texts_.texts[document].substr(start, texts_.bytes[last].end - start));
+    out += '}';
+  }
+
+  const TokenizedTexts& texts_;
+  const FoundMentions& found_;
+  bool whole_;
+  std::vector<std::string> labels_;  // each the beginning of a mention
+};
+
+}  // namespace
+
+void append_json(std::string& out, std::string_view text) {
+  constexpr std::string_view special = "\"\\\n\r\t\f\b", written = "\"\\nrtfb", hex = "0123456789abcdef";
+  out += '"';
+  std::size_t plain = 0;  // up to where the text was appended
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    out.append(text, plain, i - plain);
+    plain = i + 1;
+    const std::size_t known = special.find(text[i]);
+    out += '\\';
+    if (known < special.size()) {
+      out += written[known];
+    } else {
+      out += "u00";
+      out += hex[c >> 4];
+      out += hex[c & 15];
+    }
+  }
+  out.append(text, plain);
+  out += '"';
+}
+
+std::vector<std::string> json_lines(const TokenizedTexts& texts, const FoundMentions& found,
+                                    std::span<const std::string> labels, std::span<const LineExtras> extras, bool whole,
+                                    int threads) {
+  const std::size_t documents = texts.documents();
+  if (extras.size() != documents || found.ptr.size() != documents + 1)
+    throw std::invalid_argument("[json_lines] ids of " + std::to_string(extras.size()) + " and mentions of " +
+                                std::to_string(found.ptr.size() - 1) + " documents for " + std::to_string(documents));
+  if (std::ranges::any_of(found.spans, [&](const Span& span) { return span.label >= labels.size(); }))
+    throw std::invalid_argument("[json_lines] a mention has a label that is not among the " +
+                                std::to_string(labels.size()));
+  std::vector<std::size_t> ends;  // of blocks
+  std::size_t tokens = kBlockTokens;
+  for (std::size_t d = 0; d < documents; ++d) {
+    if (tokens >= kBlockTokens) {
+      ends.push_back(d);
+      tokens = 0;
+    }
+    ends.back() = d + 1;
+    tokens += texts.first_token(d + 1) - texts.first_token(d) + 1;
+  }
+  const Writer writer(texts, found, labels, whole);
+  std::vector<std::string> pieces(ends.size());
+  parallel_for(ends.size(), threads, [&](std::size_t b) {
+    for (std::size_t d = b == 0 ? 0 : ends[b - 1]; d < ends[b]; ++d) writer.line(d, extras[d], pieces[b]);
+  });
+  return pieces;
+}
+
+}  // namespace spanloom::text

@@ -1,0 +1,119 @@
+"""The rule that a trained recogniser answers by: what a decision comes to with the data at hand."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention, reading_order
+
+if TYPE_CHECKING:
+    from spanloom.models.trained import Trained
+
+Mentions = list[list[Mention]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How mentions are chosen.
+
+    Parameters
+    ----------
+    thresholds
+        By label, the least probability of a mention; None: the mentions of the best structure.
+    exclusive
+        Whether the same tokens have one label at most.
+    fitting
+        Whether mentions that the model cannot hold together are left out, the least probable first. With thresholds.
+    """
+
+    thresholds: Mapping[str, float] | None = None
+    exclusive: bool = False
+    fitting: bool = True
+
+    def answers(
+        self,
+        trained: Trained,
+        sentences: Sequence[Sentence],
+        threads: int | None = None,
+        conflicts: Counter[str] | None = None,
+        *,
+        probabilities: bool = False,
+    ) -> Mentions:
+        """Return the mentions of each sentence; with thresholds they have probabilities anyway."""
+        if self.thresholds is not None:
+            return self._above(trained, sentences, threads)
+        find = trained.find_with_probabilities if probabilities else trained.find
+        found = find(sentences, threads, conflicts)
+        return self._exclusive(trained, sentences, found, threads) if self.exclusive else found
+
+    def _above(self, trained: Trained, sentences: Sequence[Sentence], threads: int | None) -> Mentions:
+        least = min((self.thresholds or {}).values(), default=1.0)
+        done: Mentions = []
+        for one in trained.distributions(sentences, threads):
+            done.append(self.of_believed(trained, one.mentions(least)))
+        return done
+
+    def of_believed(self, trained: Trained, believed: Sequence[Mention]) -> list[Mention]:
+        """Return those of a sentence's mentions, each with a probability, that reach their thresholds."""
+        thresholds = self.thresholds or {}
+        found = [m for m in believed if (m.prob or 0.0) >= thresholds.get(m.label, math.inf)]
+        if self.exclusive:
+            found = one_label(found)
+        return fitting(trained, found) if self.fitting else found
+
+    def _exclusive(
+        self, trained: Trained, sentences: Sequence[Sentence], found: Mentions, threads: int | None
+    ) -> Mentions:
+        """Only sentences that give some tokens two labels are asked for probabilities."""
+        twice = [i for i, own in enumerate(found) if len({m.parts for m in own}) < len(own)]
+        judged = trained.probabilities([sentences[i] for i in twice], [found[i] for i in twice], threads)
+        done = list(found)
+        for i, own in zip(twice, judged, strict=True):
+            kept = set(one_label(own))
+            done[i] = [m for m in found[i] if m in kept]
+        return done
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a plain dict."""
+        thresholds = None if self.thresholds is None else dict(self.thresholds)
+        return {"thresholds": thresholds, "exclusive": self.exclusive, "fitting": self.fitting}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Rule:
+        """Undo ``to_json``."""
+        thresholds = data["thresholds"]
+        if thresholds is not None:
+            thresholds = {str(label): float(value) for label, value in thresholds.items()}
+        return cls(thresholds, bool(data["exclusive"]), bool(data["fitting"]))
+
+
+def one_label(mentions: Sequence[Mention]) -> list[Mention]:
+    """Keep the most probable of the mentions with the same tokens.
+
+    Examples
+    --------
+    >>> one_label([Mention("DNA", ((0, 2),), prob=0.6), Mention("RNA", ((0, 2),), prob=0.7)])
+    [Mention(label='RNA', parts=((0, 2),), prob=0.7)]
+    """
+    best: dict[Any, Mention] = {}
+    for mention in mentions:
+        known = best.setdefault(mention.parts, mention)
+        if (mention.prob or 0.0) > (known.prob or 0.0):
+            best[mention.parts] = mention
+    return [mention for mention in mentions if best[mention.parts] is mention]
+
+
+def fitting(trained: Trained, mentions: list[Mention]) -> list[Mention]:
+    """Leave out what the model cannot hold beside more probable mentions."""
+    if trained.model.misfit(mentions) is None:
+        return mentions
+    kept: list[Mention] = []
+    for mention in sorted(mentions, key=lambda m: -(m.prob or 0.0)):
+        if trained.model.misfit([*kept, mention]) is None:
+            kept.append(mention)
+    return sorted(kept, key=reading_order)

@@ -1,0 +1,167 @@
+"""Decisions by a threshold on the probability of a mention: for the highest F1, or for a precision or a recall.
+
+Where probabilities are right, one threshold for all labels gives the highest expected F1 of all ways to decide, and the
+most recall at a precision: a mention that is less probable adds less to what is right, at the same price. Where they
+are not, a label with enough mentions can have a threshold of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom.base.errors import ParameterError
+from spanloom.corpus.mention import Mention
+from spanloom.decisions.best import Decision
+from spanloom.decisions.thresholds import Scored, best_threshold, threshold_curve
+
+FLOOR = 0.01
+"""Mentions that are less probable are not looked at."""
+ENOUGH = 100
+"""With so many mentions in the data a label gets a threshold of its own."""
+
+Gold = Sequence[Sequence[Mention]]
+
+
+@dataclass(frozen=True)
+class ByThreshold(Decision):
+    """Every mention with at least a probability, of those that the model can hold together the most probable ones."""
+
+    def choose(self, believed: Scored, gold: Gold, labels: Iterable[str]) -> dict[str, float]:
+        """Return the threshold of each label.
+
+        Parameters
+        ----------
+        believed
+            Of each sentence, the mentions with a probability of at least ``FLOOR``.
+        gold
+            Of each sentence, the true ones.
+        labels
+            Those of the model.
+        """
+        return dict.fromkeys(labels, min(max(self.threshold(believed, gold), FLOOR), 1.0))
+
+    def threshold(self, believed: Scored, gold: Gold) -> float:
+        """Return one threshold for all labels."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ExpectedF1(ByThreshold):
+    """The highest F1.
+
+    Parameters
+    ----------
+    by_label
+        Whether labels with at least ``ENOUGH`` mentions have thresholds of their own.
+    """
+
+    by_label: bool = True
+
+    name = "f1"
+
+    def threshold(self, believed: Scored, gold: Gold) -> float:
+        """Of several with the same F1, the one nearest to 0.5."""
+        return best_threshold([[(p - 0.5, m) for p, m in own] for own in believed], gold) + 0.5
+
+    def choose(self, believed: Scored, gold: Gold, labels: Iterable[str]) -> dict[str, float]:
+        chosen = super().choose(believed, gold, labels)
+        if not self.by_label:
+            return chosen
+        curves = {label: _Curve.of(believed, gold, label) for label in chosen}
+        common, total = dict(chosen), sum(curve.gold for curve in curves.values())
+        moved = True
+        while moved:  # label after label, until none moves: F1 rises with every step
+            moved = False
+            for label, curve in curves.items():
+                if curve.gold < ENOUGH:
+                    continue
+                others = [(curves[other], t) for other, t in chosen.items() if other != label]
+                given = sum(one.at(t)[0] for one, t in others) + curve.given
+                right = sum(one.at(t)[1] for one, t in others) + curve.right
+                f1 = (2 * right / (given + total)).tolist()
+                now = int(np.searchsorted(-curve.values, -chosen[label], side="right")) - 1
+                # Of several with the same F1, the one nearest to the threshold for all.
+                best = max(range(len(f1)), key=lambda i: (round(f1[i], 12), -abs(curve.values[i] - common[label])))
+                if f1[best] > (f1[now] if now >= 0 else 0.0) + 1e-12:
+                    chosen[label], moved = float(curve.values[best]), True
+        return chosen
+
+
+@dataclass(frozen=True)
+class AtLeast(ByThreshold):
+    """The most recall at a precision, or the most precision at a recall, over all labels.
+
+    Parameters
+    ----------
+    precision, recall
+        What is to be reached, above 0 and at most 1: one of the two.
+
+    Examples
+    --------
+    >>> a, b, c = (Mention("X", ((i, i + 1),)) for i in range(3))
+    >>> believed = [[(0.9, a), (0.6, b), (0.2, c)]]
+    >>> AtLeast(precision=0.6).choose(believed, [[a, c]], ["X"]), AtLeast(recall=0.5).choose(believed, [[a, c]], ["X"])
+    ({'X': 0.01}, {'X': 0.75})
+    """
+
+    precision: float | None = None
+    recall: float | None = None
+
+    name = "at-least"
+
+    def check(self) -> None:
+        super().check()
+        values = [value for value in (self.precision, self.recall) if value is not None]
+        if len(values) != 1 or not isinstance(values[0], float | int) or not 0 < values[0] <= 1:
+            raise ParameterError(
+                "AtLeast takes one number above 0 and at most 1, precision=… or recall=…; got "
+                f"precision={self.precision!r}, recall={self.recall!r}"
+            )
+
+    def threshold(self, believed: Scored, gold: Gold) -> float:
+        """If nothing reaches what is asked for, what comes nearest."""
+        values, precision, recall = threshold_curve(believed, gold)
+        if not len(values):
+            return 0.5
+        asked, other = (precision, recall) if self.precision is not None else (recall, precision)
+        enough = asked >= (self.precision or self.recall or 0.0) - 1e-12
+        if not enough.any():
+            return float(values[np.argmax(asked)])
+        return float(values[np.argmax(np.where(enough, other, -1.0))])
+
+    def reached(self, precision: float, recall: float) -> bool:
+        """Whether a precision and a recall are what is asked for."""
+        return precision >= (self.precision or 0.0) - 1e-12 and recall >= (self.recall or 0.0) - 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """How many mentions of a label are given, and how many of them are right, at descending thresholds."""
+
+    values: npt.NDArray[np.float64]
+    given: npt.NDArray[np.int64]
+    right: npt.NDArray[np.int64]
+    gold: int
+
+    @classmethod
+    def of(cls, believed: Scored, gold: Gold, label: str) -> _Curve:
+        golds = [{m for m in own if m.label == label} for own in gold]
+        pairs = [
+            (p, m in wanted) for own, wanted in zip(believed, golds, strict=True) for p, m in own if m.label == label
+        ]
+        pairs.sort(key=lambda pair: -pair[0])
+        p = np.array([p for p, _ in pairs])
+        last = np.flatnonzero(np.append(p[1:] < p[:-1], True)) if len(p) else np.zeros(0, np.int64)
+        below = np.append(p[1:], 0.0)[last] if len(p) else p
+        right = np.cumsum([right for _, right in pairs], dtype=np.int64)
+        # A threshold lies halfway between two different probabilities.
+        return cls(np.maximum((p[last] + below) / 2, FLOOR), last + 1, right[last], sum(map(len, golds)))
+
+    def at(self, threshold: float) -> tuple[int, int]:
+        """Return how many are given and right at any threshold."""
+        i = int(np.searchsorted(-self.values, -threshold, side="right")) - 1
+        return (int(self.given[i]), int(self.right[i])) if i >= 0 else (0, 0)

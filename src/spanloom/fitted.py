@@ -1,0 +1,208 @@
+"""What a recogniser has once it has learned: its trained model, how it decides, text made ready for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from spanloom.annotators import Pipeline
+from spanloom.base.errors import NotFittedError, ParameterError
+from spanloom.base.parameters import check_count, check_share
+from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.corpus.document import as_documents
+from spanloom.corpus.tokenizer import split_sentences, tokenize
+from spanloom.decisions import penalty
+from spanloom.decisions.repairs import repair
+from spanloom.decisions.rule import Rule
+from spanloom.evaluation.calibration import Curve
+from spanloom.explain import Explanation, explain, numbered
+from spanloom.features import FeatureExtractor
+from spanloom.inference import Distribution, Marginals
+from spanloom.learning import Iteration
+from spanloom.models import Trained
+from spanloom.parameters import Parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class FittedRecognizer(Parameters):
+    """The half of ``Recognizer`` that knows what was learned."""
+
+    trained_: Trained
+    pipeline_: Pipeline
+    rule_: Rule
+    history_: list[Iteration]
+    labels_: tuple[str, ...]
+    ceiling_: float
+    lost_: list[tuple[int, Mention]]
+    training_: dict[str, Any]
+    _needs_tokenizer: bool = False
+
+    # What it believes
+
+    def distribution(self, sentence: Sentence) -> Distribution:
+        """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here."""
+        trained = self._fitted()
+        ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
+        return trained.distribution(ready)
+
+    def distributions(self, document: Document) -> list[Distribution]:
+        """Return what the model believes of each sentence of a document, all of which it may look at."""
+        trained = self._fitted()
+        return [trained.distribution(sentence) for sentence in self._ready([document])[0].sentences]
+
+    def explain(
+        self,
+        where: Sentence | Document,
+        mention: Mention,
+        *,
+        corpus: Iterable[Sentence | Document] | None = None,
+    ) -> Explanation:
+        """Say why a mention is found rather than the best answer without it, or why it is not.
+
+        Parameters
+        ----------
+        where
+            A sentence; or a document, whose tokens the mention then counts, if other sentences tell the model anything.
+        mention
+            Found or not.
+        corpus
+            The training data, to show which of its mentions speak most for this one. A model does not keep them.
+        """
+        trained = self._fitted()
+        (document,) = as_documents([where])
+        shift = 0
+        for number, sentence in enumerate(document.sentences):
+            if mention.start < shift + len(sentence):
+                ready = self._ready([document])[0].sentences[number]
+                known = self._ready(as_documents(corpus or ()))
+                return explain(trained, ready, mention.shifted(-shift), numbered(known))
+            shift += len(sentence)
+        raise ParameterError(f"the mention {mention.label!r} {mention.parts} is beyond the last of {shift} tokens")
+
+    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
+        """Return the ``k`` most probable mention sets of a sentence with their probabilities, best first."""
+        self._fitted()
+        check_count("k", k)
+        return self.distribution(sentence).k_best(k)
+
+    @property
+    def belief_(self) -> str:
+        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron."""
+        belief = self._fitted().belief
+        trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
+        return "scores" if trainer == "perceptron" and belief == "exact" else belief
+
+    def marginals(self, sentence: Sentence) -> Marginals:
+        """Return the probability of every label at every token, separator at every gap or label of every candidate.
+
+        ``probs[site, column]`` with ``names`` of columns, and ``sites``, what each site covers. Mentions need more than
+        that: ``distribution(sentence).prob(mention)``.
+        """
+        return self.distribution(sentence).marginals()
+
+    def sample(self, sentence: Sentence, n: int = 1, seed: int | None = None) -> list[list[Mention]]:
+        """Draw ``n`` mention sets of a sentence from the model's distribution; the recogniser's seed if none given."""
+        self._fitted()
+        check_count("n", n)
+        return self.distribution(sentence).sample(n, self.seed if seed is None else seed)
+
+    # How it decides
+
+    def _asked(self, probabilities: bool, above: float | None) -> tuple[Rule, bool]:
+        """Return the rule for what is asked for, and whether probabilities are needed."""
+        trained, rule = self._fitted(), self.rule_
+        if above is not None:
+            check_share("above", above)
+            rule = Rule(dict.fromkeys(trained.labels, float(above)), fitting=False)
+        if trained.model.makes is not None:  # a tagger gives every token its label, whatever is asked for
+            return Rule(), False
+        return rule, probabilities or rule.thresholds is not None
+
+    def _answers(
+        self, documents: Sequence[Document], rule: Rule, conflicts: Counter[str] | None, probable: bool
+    ) -> list[list[Mention]]:
+        """Return the mentions of every sentence of documents, repaired."""
+        trained = self._fitted()
+        ready = [s for document in self._ready(documents) for s in document.sentences]
+        found = rule.answers(trained, ready, self.threads, conflicts, probabilities=probable and not self.repairs)
+        if not self.repairs:
+            return found
+        rest = iter(found)
+        done = [
+            mentions
+            for document in documents
+            for mentions in repair(document.sentences, list(islice(rest, len(document.sentences))), self.repairs)
+        ]
+        return trained.probabilities(ready, done, self.threads) if probable else done
+
+    def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
+        """Use the mention penalty that gives the highest F1 on development data; ``by_label``: one for each label.
+
+        Returns precision, recall and F1 at each value, the same for all labels.
+        """
+        trained = self._fitted()
+        ready = self._ready(as_documents(dev))
+        sentences = trained.model.before([s for document in ready for s in document.sentences])
+        curve = trained.tune_penalty(sentences, self.threads, by_label=by_label)
+        self.training_["penalty_curve"] = curve.to_json()
+        return curve
+
+    def set_mention_penalty(self, value: float | Mapping[str, float] | str) -> Self:
+        """Use a mention penalty from now on: one number, or one for each label."""
+        trained = self._fitted()
+        penalty.check_penalty(value)
+        if isinstance(value, str):
+            raise ParameterError(f"a penalty is a number when tagging; {value!r} is chosen in training, with dev=…")
+        trained.set_penalty(penalty.by_label(value, self.labels_))
+        return self
+
+    def set_threshold(self, threshold: float | Mapping[str, float]) -> Self:
+        """Take mentions that score above this from now on, one number or one by label; a lower one finds more.
+
+        Only for models that score mentions one by one, which ``multilabel`` does.
+        """
+        self._fitted().set_threshold(threshold)
+        return self
+
+    model_ = property(lambda self: self._fitted().model, doc="The model, with what was chosen from the data.")
+    parts_ = property(lambda self: self._fitted().parts, doc="The trained models that it is made of.")
+    mention_penalty_ = property(lambda self: self._fitted().penalty, doc="The mention penalty in use, by label.")
+    penalty_curve_ = property(lambda self: self._fitted().penalty_curve, doc="What penalties give on dev, if chosen.")
+
+    @property
+    def extractor_(self) -> FeatureExtractor:
+        """The features that were learned."""
+        return self._fitted().extractor
+
+    # Inside, for Recognizer
+
+    def _install(self, trained: Trained, pipeline: Pipeline, rule: Rule, facts: dict[str, Any]) -> None:
+        self.trained_, self.pipeline_, self.rule_, self.training_ = trained, pipeline, rule, facts
+        self.labels_ = tuple(sorted(trained.labels))
+        self._needs_tokenizer = False
+
+    def _fitted(self) -> Trained:
+        try:
+            return self.trained_
+        except AttributeError:
+            raise NotFittedError(
+                "this Recognizer has learned nothing yet; call fit, or Recognizer.load a model"
+            ) from None
+
+    def _of_text(self, text: str) -> Document:
+        if self._needs_tokenizer and self.tokenizer is None and self.splitter is None:
+            raise ParameterError(
+                "this model was trained with its own tokenizer or splitter, which a model file cannot hold; "
+                "give them to Recognizer.load(..., tokenizer=..., splitter=...), or pass tokenised sentences"
+            )
+        return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
+
+    def _ready(self, documents: Sequence[Document]) -> list[Document]:
+        """The documents with everything that the model looks at."""
+        trained = self._fitted()
+        self.pipeline_.use_threads(self.threads)
+        return self.pipeline_.annotate(documents, (*trained.extractor.features.columns(), *trained.model.requires))

@@ -1,0 +1,61 @@
+"""Records of any shape, such as ``pmid, title, abstract``: which fields are the text and the id."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from spanloom.corpus.document import Document
+from spanloom.corpus.tokenizer import make_document
+from spanloom.formats.checks import BadRecord
+from spanloom.formats.report import Report
+
+
+def row_document(row: Mapping[str, Any], text: str, id: str, report: Report) -> Document:
+    r"""Return the document of a record; the fields that are neither text nor id are its meta.
+
+    Parameters
+    ----------
+    row
+        Values by name.
+    text
+        The name of the text; several joined by commas are put below each other. A text that is null is empty.
+    id
+        The name of the id.
+
+    Examples
+    --------
+    >>> row = {"pmid": 17, "title": "IL-2", "abstract": "It binds.", "year": 1999}
+    >>> doc = row_document(row, "title,abstract", "pmid", Report())
+    >>> doc.id, doc.text, doc.meta
+    ('17', 'IL-2\nIt binds.', {'year': 1999})
+    """
+    names = text.split(",")
+    check_names(row, [*names, *([id] if id else [])], report)
+    values = [_text(row[name], name) for name in names]
+    own = row[id] if id else None
+    meta = {str(key): value for key, value in row.items() if key != id and key not in names and value is not None}
+    doc = make_document("\n".join(value for value in values if value), "" if own is None else str(own))
+    doc.meta = meta
+    return doc
+
+
+def check_names(found: Collection[str], wanted: Collection[str], report: Report) -> None:
+    """Raise ``BadRecord`` with what to type unless all names are there."""
+    for name in wanted:
+        if name not in found:
+            others = [key for key in map(str, found) if key not in wanted] or ["FIELD"]
+            typed = report.typed(text="title,abstract" if {"title", "abstract"} <= set(found) else others[-1])
+            raise BadRecord(
+                f"no field {name!r}; there are {', '.join(map(str, found)) or 'none'}. Say which is the text and which "
+                f"the id, for example {typed}",
+                "field",
+            )
+
+
+def _text(value: Any, name: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadRecord(f"field {name!r} must be text, not {value!r}")
+    return value

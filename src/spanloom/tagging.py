@@ -1,0 +1,274 @@
+"""From raw text to mentions and to JSON lines, without a Python object for each token or mention.
+
+A batch of texts is cut, looked at, decoded and written in the native core; what comes back are arrays and bytes. The
+mentions are those of ``Recognizer.predict``. It takes models of contiguous mentions over labels or separators whose
+features read nothing but words; ``obstacle`` says what is in the way of others, which go through ``Recognizer.stream``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom import _native
+from spanloom._native import Reading, TaggedTexts, TokenizedTexts
+from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.corpus import Document
+from spanloom.formats.checks import BadRecord, decode, encode
+from spanloom.formats.jsonl import parse, to_dict
+from spanloom.formats.jsonl.records import mentions_only
+from spanloom.formats.lines import lines
+from spanloom.formats.report import Report
+from spanloom.models.chain import ChainComponent
+from spanloom.models.component import Component
+from spanloom.models.separators import SeparatorComponent
+from spanloom.models.structured import Structured
+from spanloom.recognizer import Recognizer
+from spanloom.schemes import Segments
+
+BATCH_CHARACTERS = 1 << 20
+"""Texts are tagged together until they have so many characters; a longer one is a batch of its own."""
+BATCH_TEXTS = 4096
+_PLAIN = frozenset({"id", "text", "meta"})
+
+
+def obstacle(recognizer: Recognizer) -> str | None:
+    """Say why a recogniser cannot go from text to mentions by the short way; None if it can.
+
+    Examples
+    --------
+    >>> from spanloom import Recognizer, read
+    >>> from spanloom.learning import LBFGS
+    >>> ner = Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=2), repairs=["parentheses"])
+    >>> obstacle(ner.fit(read("sample:dev")))
+    'its mentions are repaired'
+    """
+    trained = recognizer._fitted()
+    if not isinstance(trained, Structured):
+        return f"the model {trained.model.name!r} has no components"
+    if recognizer.makes is not None:
+        return f"it tags the column {recognizer.makes!r}"
+    if any(_label_of(component) is None for component in trained.components):
+        return f"the model {trained.model.name!r} has neither labels of segments nor separators"
+    if recognizer.pipeline_.annotators:
+        return "it has annotators"
+    if recognizer.rule_.thresholds is not None or recognizer.rule_.exclusive:
+        return "its decision needs probabilities"
+    if recognizer.repairs:
+        return "its mentions are repaired"
+    if recognizer.tokenizer or recognizer.splitter or recognizer._needs_tokenizer:
+        return "it has a tokenizer or splitter of its own"
+    features = trained.extractor.features
+    others = sorted(set(features.columns()) - {"word"})
+    if others or features.uses_own():
+        return f"its features read {', '.join(others) or 'own features'}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedBatch:
+    """The mentions of some texts, as arrays with one number a mention.
+
+    Attributes
+    ----------
+    labels
+        What the numbers in ``label`` stand for.
+    texts
+        Sentences and tokens of the texts.
+    found
+        ``ptr`` (the mentions of each text), ``label``, ``start``, ``end`` (tokens), ``start_char``, ``end_char``.
+    """
+
+    labels: tuple[str, ...]
+    texts: TokenizedTexts
+    found: TaggedTexts
+    threads: int
+
+    @property
+    def document(self) -> npt.NDArray[np.intp]:
+        """The text of each mention."""
+        return np.repeat(np.arange(self.texts.documents), np.diff(self.found.ptr))
+
+    def json_lines(self, ids: Sequence[str], metas: Sequence[str] | None = None, *, whole: bool = True) -> bytes:
+        """Return one line of JSON for each text, as ``formats.jsonl.write`` with ``chars="yes"`` does.
+
+        Parameters
+        ----------
+        ids
+            One for each text; an empty one is left out.
+        metas
+            JSON that goes into the field ``meta``; an empty one is left out.
+        whole
+            False for the id and the mentions only, each with its label, characters and text.
+        """
+        return self.found.json_lines(self.labels, ids, [""] * len(ids) if metas is None else metas, whole, self.threads)
+
+
+class TextTagger:
+    """A recogniser at work on raw text.
+
+    Parameters
+    ----------
+    recognizer
+        A trained one. A mention penalty that it is given later counts here too.
+    threads
+        None for all cores. The result is the same for any number.
+
+    Raises
+    ------
+    ParameterError
+        If there is an ``obstacle``.
+
+    Examples
+    --------
+    >>> from spanloom import Recognizer, read
+    >>> from spanloom.learning import LBFGS
+    >>> tagger = TextTagger(Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=5)).fit(read("sample:train")))
+    >>> batch = tagger.tag(["IL-2 binds. It does."])
+    >>> batch.texts.sentences, batch.texts.tokens
+    (2, 8)
+    >>> len(batch.found.start_char) == batch.found.size
+    True
+    """
+
+    def __init__(self, recognizer: Recognizer, threads: int | None = None) -> None:
+        reason = obstacle(recognizer)
+        trained = recognizer._fitted()
+        if reason is not None or not isinstance(trained, Structured):
+            raise ParameterError(f"this recogniser cannot tag text natively: {reason}; use Recognizer.stream")
+        self.labels = tuple(recognizer.labels_)  # sorted, so that labels compare as their numbers do
+        readings = [_reading(component, self.labels) for component in trained.components]
+        self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.decoder, readings)
+        self.threads = threads or 0
+
+    def tag(self, texts: Sequence[str]) -> TaggedBatch:
+        """Find the mentions of texts; ``CorpusError`` if one is not valid Unicode."""
+        try:
+            cut = TokenizedTexts(texts, self.threads)
+        except ValueError as error:
+            raise CorpusError(str(error)) from None
+        return TaggedBatch(self.labels, cut, self._tagger.tag(cut, self.threads), self.threads)
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A text that nothing is known of yet; ``meta`` is JSON, empty for none."""
+
+    id: str
+    text: str
+    meta: str = ""
+
+
+def json_records(path: str, report: Report) -> Iterator[Plain | Document]:
+    """Yield what the lines of a JSONL file hold: plain texts, and documents where there is more.
+
+    Parameters
+    ----------
+    path
+        A JSONL file, ``-`` for standard input.
+    report
+        Takes lines that cannot be read; a strict one raises ``CorpusError`` with the line number.
+    """
+    name = "standard input" if path == "-" else path
+    for number, line in lines(path, report):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            record = decode(line)
+            del line
+            if _is_plain(record):
+                meta = record.get("meta")
+                yield Plain(record.get("id", ""), record["text"], encode(meta, where)[:-1] if meta else "")
+            else:
+                yield parse(record, report, where)
+        except BadRecord as error:
+            report.broken(error.kind, where, str(error))
+
+
+def tag_lines(
+    recognizer: Recognizer,
+    items: Iterable[Plain | Document],
+    *,
+    whole: bool = True,
+    counts: Counter[str] | None = None,
+) -> Iterator[bytes]:
+    r"""Yield JSON lines with the mentions that a recogniser finds, some lines at a time.
+
+    Texts go the short way; documents, which have tokens or mentions already, go through ``Recognizer.predict``.
+
+    Parameters
+    ----------
+    recognizer
+        A trained one without an ``obstacle``; its ``threads`` count.
+    whole
+        Whether lines have the whole documents; False for ids and mentions.
+    counts
+        Counts what the lines so far have: ``"documents"`` and ``"mentions"``.
+
+    Examples
+    --------
+    >>> from spanloom import Recognizer, read
+    >>> ner = Recognizer("chain", keep="longest").fit(read("sample:train"))
+    >>> print(*tag_lines(ner, [Plain("a", "The IL-2 gene.")], whole=False))
+    b'{"id":"a","mentions":[{"label":"DNA","chars":[[4,13]],"text":"IL-2 gene"}]}\n'
+    """
+    tagger = TextTagger(recognizer, recognizer.threads)
+    done: Counter[str] = Counter() if counts is None else counts
+    batch: list[Plain] = []
+    size = 0
+
+    def flush() -> bytes:
+        nonlocal batch, size
+        full, batch, size = batch, [], 0
+        metas = [one.meta if whole else "" for one in full]
+        tagged = tagger.tag([one.text for one in full])
+        done.update(documents=len(full), mentions=tagged.found.size)
+        return tagged.json_lines([one.id for one in full], metas, whole=whole)
+
+    for item in items:
+        if isinstance(item, Plain):
+            batch.append(item)
+            size += len(item.text)
+            if size >= BATCH_CHARACTERS or len(batch) == BATCH_TEXTS:
+                yield flush()
+        else:
+            if batch:
+                yield flush()
+            record = to_dict(recognizer.predict(item), chars=True)
+            done.update(documents=1, mentions=len(record["mentions"]))
+            yield encode(record if whole else mentions_only(record), f"document {item.id!r}").encode()
+    if batch:
+        yield flush()
+
+
+def _is_plain(record: Any) -> bool:
+    """Whether a line has nothing but a text, an id and meta."""
+    return (
+        type(record) is dict
+        and _PLAIN.issuperset(record)
+        and type(record.get("text")) is str
+        and type(record.get("id", "")) is str
+        and type(record.get("meta", {})) is dict
+    )
+
+
+def _label_of(component: Component) -> Segments | str | None:
+    """What a component's cells are read with: labels of segments, or the label of separators; None for others."""
+    if isinstance(component, ChainComponent) and isinstance(component.segments, Segments):
+        return component.segments
+    return component.type if isinstance(component, SeparatorComponent) else None
+
+
+def _reading(component: Component, labels: Sequence[str]) -> Reading:
+    how = _label_of(component)
+    if isinstance(how, Segments):
+        types, borders = how.label_types(), how.borders()
+        numbers = [-1 if one is None else labels.index(one) for one in types]
+        return Reading.segments(np.array(numbers, np.int32), borders.astype(np.uint8).ravel())
+    return Reading.separators(labels.index(str(how)))

@@ -1,0 +1,235 @@
+"""What new users stumbled over: late errors, lost work, labels read as markup, empty files, one bad record."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import spanloom.cli
+from spanloom import Document, Mention, Recognizer, Sentence, read, write
+from spanloom.base.errors import CorpusError, SpanloomError
+from spanloom.cli.app import app
+from spanloom.learning import Auto
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def doc(id: str, label: str = "PER") -> Document:
+    return Document([Sentence(["Anna", "sings", "."], [Mention(label, ((0, 1),))])], id)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "m.loom"
+    Recognizer("chain", trainer=Auto(max_iter=5), keep="longest", threads=1).fit(read("sample:train?domain=news")).save(
+        path
+    )
+    return path
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """Four lines: the second is no JSON, the third a mention outside of its text."""
+    path = tmp_path / "in.jsonl"
+    lines = [
+        {"id": "a", "text": "Anna sings."},
+        None,
+        {"id": "c", "text": "Bert.", "mentions": [{"label": "PER", "chars": [[3, 9]]}]},
+        {"id": "d", "text": "Carl sings."},
+    ]
+    path.write_text("".join("{\n" if line is None else json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize("command", ["convert", "tag"])
+def test_bad_records_are_skipped_listed_and_counted(model: Path, broken: Path, tmp_path: Path, command: str) -> None:
+    out = tmp_path / "out.jsonl"
+    arguments = [broken, out] if command == "convert" else [model, broken, "-o", out]
+    done = run(command, *arguments, "--on-error", "skip")
+    assert done.exit_code == 3
+    assert [d.id for d in read(out)] == ["a", "c", "d"]
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl.skipped.jsonl").read_text().splitlines()]
+    assert [(row["file"], row["line"], row["kind"]) for row in rows] == [
+        (str(broken), 2, "json"),
+        (str(broken), 3, "out-of-text"),
+    ]
+    assert "not JSON" in rows[0]["why"]
+    assert "2 skipped" in done.stderr
+    assert "out.jsonl.skipped.jsonl" in done.stderr
+
+
+def test_nothing_skipped_is_success(tmp_path: Path) -> None:
+    write([doc("a")], tmp_path / "in.jsonl")
+    done = run("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--on-error", "skip")
+    assert done.exit_code == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_by_default_a_bad_record_stops_and_what_was_done_is_kept(model: Path, broken: Path, tmp_path: Path) -> None:
+    for arguments in (["convert", broken, tmp_path / "c.jsonl"], ["tag", model, broken, "-o", tmp_path / "t.jsonl"]):
+        with pytest.raises(CorpusError, match=r"in\.jsonl:2: not JSON.*\n.*is in .*\.jsonl\.partial"):
+            run(*arguments)
+    assert [d.id for d in read(f"jsonl:{tmp_path}/c.jsonl.partial")] == ["a"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["c.jsonl.partial", "in.jsonl", "t.jsonl.partial"]
+
+
+def test_one_line_says_what_was_written(model: Path, tmp_path: Path) -> None:
+    write([doc("a"), doc("b")], tmp_path / "in.jsonl")
+    done = run("convert", tmp_path / "in.jsonl", tmp_path / "out.conll")
+    assert done.stderr == f"2 documents, 2 mentions written to {tmp_path}/out.conll\n"
+    done = run("tag", model, tmp_path / "in.jsonl", "-o", tmp_path / "out.jsonl")
+    found = sum(len(d.mentions) for d in read(tmp_path / "out.jsonl"))
+    assert f"2 documents, {found} mention" in done.stderr
+    assert f"written to {tmp_path}/out.jsonl\n" in done.stderr
+
+
+def test_tagging_again_into_a_brat_folder_is_refused(model: Path, tmp_path: Path) -> None:
+    write([doc("a")], tmp_path / "in.jsonl")
+    run("tag", model, tmp_path / "in.jsonl", "-o", f"brat:{tmp_path}/out")
+    (tmp_path / "out" / "a.ann").write_text("T1\tMINE 0 4\tAnna\n")
+    with pytest.raises(CorpusError, match="--overwrite"):
+        run("tag", model, tmp_path / "in.jsonl", "-o", f"brat:{tmp_path}/out")
+    assert "MINE" in (tmp_path / "out" / "a.ann").read_text()
+    run("tag", model, tmp_path / "in.jsonl", "-o", f"brat:{tmp_path}/out", "--overwrite")
+    assert "MINE" not in (tmp_path / "out" / "a.ann").read_text()
+
+
+def test_existing_parts_are_refused(tmp_path: Path) -> None:
+    write([doc(str(k)) for k in range(5)], tmp_path / "in.jsonl")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "dev.jsonl").write_text("mine")
+    with pytest.raises(CorpusError, match=r"dev\.jsonl already.*--overwrite"):
+        run("split", tmp_path / "in.jsonl", "-o", tmp_path / "parts")
+    assert [p.name for p in (tmp_path / "parts").iterdir()] == ["dev.jsonl"]
+    assert run("split", tmp_path / "in.jsonl", "-o", tmp_path / "parts", "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize("label", ["[person]", "[/person]", ":dna:", "[bold]x"])
+def test_labels_are_not_markup(tmp_path: Path, label: str) -> None:
+    path = tmp_path / "in.jsonl"
+    write([doc("a", label)], path)
+    assert label in run("stats", path).stdout
+    assert label in run("evaluate", "--gold", path, "--pred", path, "--all").stdout
+    assert label in run("compare", path, path, "--gold", path).stdout
+
+
+def test_commands_print_through_one_console() -> None:
+    """A console made elsewhere would read markup again."""
+    own = {"console.py"}
+    later = {"train.py", "tune.py"}
+    for file in Path(spanloom.cli.__file__).parent.glob("*.py"):
+        calls = [n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.Call)]
+        made = any(isinstance(call.func, ast.Name) and call.func.id == "Console" for call in calls)
+        assert not made or file.name in own | later, file.name
+
+
+@pytest.mark.parametrize("content", ["", '{"id": "a", "text": "Anna sings."}\n'])
+def test_stats_of_nothing(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(content)
+    done = run("stats", path)
+    assert done.exit_code == 0
+    assert "0 mentions" in done.stdout
+    assert json.loads(run("stats", path, "--json").stdout)["ceilings"] == {}
+
+
+def test_scoring_on_nothing_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.touch()
+    for arguments in (["evaluate", "--gold", path, "--pred", path], ["compare", path, path, "--gold", path]):
+        with pytest.raises(CorpusError, match=r"empty\.jsonl: 0 documents .*nothing to score"):
+            run(*arguments)
+
+
+def test_an_empty_label_names_its_document(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"id": "d7", "tokens": ["a"], "mentions": [{"label": "", "parts": [[0, 1]]}]}\n')
+    with pytest.raises(CorpusError, match=r"document d7, sentence 0: \(\(0, 1\),\) 'a' has no label"):
+        run("convert", path, tmp_path / "out.conll")
+
+
+def test_late_errors_come_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read before it is known that the result can be written."""
+    path = tmp_path / "in.jsonl"
+    write([doc("a")], path)
+
+    def never(*_: object) -> None:
+        pytest.fail("work was done before the output was checked")
+
+    monkeypatch.setattr("spanloom.formats.jsonl.files.parse", never)
+    nowhere = tmp_path / "no" / "x"
+    for arguments in (
+        ["stats", path, "--plot", f"{nowhere}.png"],
+        ["evaluate", "--gold", path, "--pred", path, "--html", f"{nowhere}.html"],
+        ["evaluate", "--gold", path, "--pred", path, "--plot", f"{nowhere}.png"],
+        ["combine", path, path, "-o", f"{nowhere}.jsonl"],
+        ["crossval", path, "-o", f"{nowhere}.jsonl"],
+        ["sample", path, "-o", f"{nowhere}.jsonl"],
+        ["convert", path, f"{nowhere}.jsonl"],
+        ["demo", "-o", f"{nowhere}.loom"],
+    ):
+        with pytest.raises(FileNotFoundError) as caught:
+            run(*arguments)
+        assert caught.value.filename == str(tmp_path / "no")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for arguments in (
+        ["stats", path, "--plot", tmp_path / "a.png"],
+        ["evaluate", "--gold", path, "--pred", path, "--plot", tmp_path / "a.png"],
+    ):
+        with pytest.raises(SpanloomError, match=r"spanloom\[plot\]"):
+            run(*arguments)
+
+
+def test_a_second_column_of_tags_is_pointed_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.conll"
+    path.write_text("Anna\tB-PER\tB-NAME\n")
+    for arguments in (["stats", path], ["evaluate", "--gold", path, "--pred", path], ["convert", path, "jsonl:-"]):
+        done = run(*arguments)
+        assert f"conll:{path}?tags=1,2" in done.stderr
+
+
+def test_sigterm_is_ctrl_c(model: Path, tmp_path: Path) -> None:
+    """Tagging that is ended from outside cleans up after itself."""
+    out = tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "spanloom", "tag", str(model), "-", "-o", str(out)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert process.stdin is not None
+    process.stdin.write(b"Anna sings.\n")
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob(".*.part")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert list(tmp_path.glob(".*.part"))
+    os.kill(process.pid, signal.SIGTERM)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_work_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of terminals a line now and then; here after every document."""
+    write([doc("a"), doc("b")], tmp_path / "in.jsonl")
+    monkeypatch.setattr("spanloom.cli.counting.EVERY_SECONDS", 0.0)
+    lines = run("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl").stderr.splitlines()
+    assert [line.split(",")[0] for line in lines] == ["1 documents", "2 documents", "2 documents"]
+    assert "written to" in lines[-1]
+
+
+def test_skipped_records_are_said_where_they_cannot_be_listed(broken: Path) -> None:
+    done = run("convert", broken, "jsonl:-", "--on-error", "skip")
+    assert done.exit_code == 3
+    assert len(done.stdout.splitlines()) == 3
+    assert f"skipped: {broken}:2: not JSON" in done.stderr

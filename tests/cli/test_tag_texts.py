@@ -1,0 +1,94 @@
+"""``spanloom tag`` of texts: the short way gives what the long one does, also when something is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from spanloom import Recognizer, read, write
+from spanloom.cli import main
+from spanloom.learning import LBFGS
+
+
+def run(*args: object) -> SimpleNamespace:
+    """Run ``spanloom`` with these arguments, and return its exit code and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    code: object = 0
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        patch.setattr(sys, "argv", ["spanloom", *map(str, args)])
+        patch.setenv("COLUMNS", "200")
+        try:
+            main()
+        except SystemExit as leave:
+            code = leave.code or 0
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "m.loom"
+    Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=40)).fit(read("sample:train")).save(path)
+    return path
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_lines_are_those_of_the_library(model: Path, tmp_path: Path, to_file: bool) -> None:
+    lines, packed, text, out = (tmp_path / name for name in ("a.jsonl", "b.jsonl.gz", "c.txt", "out.jsonl"))
+    content = '{"id": "1", "text": "The IL-2 gene.\\nÄ p53"}\n{"tokens": ["the", "gene"]}\n'
+    lines.write_text(content, encoding="utf-8")
+    packed.write_bytes(gzip.compress(content.encode()))
+    text.write_text("Anna Bell lives in Paris.\r\nShe knows NF-kappa B.", encoding="utf-8")
+    docs = [doc for path in (lines, packed, text) for doc in read(path)]
+    write(Recognizer.load(model).stream(docs), tmp_path / "expected.jsonl", chars="yes")
+    done = run("tag", model, lines, packed, text, *(["-o", out] if to_file else []))
+    assert done.returncode == 0, done.stderr
+    expected = (tmp_path / "expected.jsonl").read_text(encoding="utf-8")
+    assert (out.read_text(encoding="utf-8") if to_file else done.stdout) == expected
+    if to_file:
+        mentions = sum(len(json.loads(line)["mentions"]) for line in expected.splitlines())
+        assert f"5 documents, {mentions} mentions written to {out}" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["texts", "documents"])
+def test_mentions_only(model: Path, tmp_path: Path, kind: str) -> None:
+    """By the short way and through objects."""
+    source = tmp_path / "a.jsonl"
+    lines = [json.dumps({"id": str(i), "text": doc.text}) + "\n" for i, doc in enumerate(read("sample:test"))]
+    source.write_text("".join(lines), encoding="utf-8")
+    given = source if kind == "texts" else "sample:test"
+    short, whole = (run("tag", model, given, "--format", form) for form in ("mentions", "jsonl"))
+    assert short.returncode == 0, short.stderr
+    records = [json.loads(line) for line in whole.stdout.splitlines()]
+    assert [json.loads(line) for line in short.stdout.splitlines()] == [
+        {"id": r["id"], "mentions": [{k: m[k] for k in ("label", "chars", "text")} for m in r["mentions"]]}
+        for r in records
+    ]
+    assert any(r["mentions"] for r in records)
+
+
+def test_what_came_before_a_bad_line_is_kept(model: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"text": "The p53 gene"}\n{"text": "b"}\n{"text": 1}\n', encoding="utf-8")
+    done = run("tag", model, source, "-o", out)
+    assert done.returncode != 0
+    assert "a.jsonl:3" in done.stderr
+    assert "the 2 documents before it are in" in done.stderr
+    assert not out.exists()
+    assert (tmp_path / "out.jsonl.partial").read_text(encoding="utf-8").count("\n") == 2
+
+
+def test_bad_lines_can_be_skipped(model: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"text": 1}\n{"text": "b"}\n', encoding="utf-8")
+    done = run("tag", model, source, "-o", out, "--on-error", "skip")
+    assert done.returncode == 3
+    assert out.read_text(encoding="utf-8").count("\n") == 1
+    (skipped,) = map(json.loads, (tmp_path / "out.jsonl.skipped.jsonl").read_text(encoding="utf-8").splitlines())
+    assert skipped["line"] == 1

@@ -1,0 +1,164 @@
+"""One battery over every model: what holds for all of them. A model enters by existing."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import pytest
+
+from spanloom import Mention, Recognizer, Sentence
+from spanloom.base.errors import NotFittedError
+from spanloom.inference.distribution import in_order
+from spanloom.learning import Auto
+from spanloom.models import MODELS
+
+ROOT = Path(__file__).resolve().parents[2]
+FEATURES = ["word[-1..1]", "shape(word)"]
+NAMES = sorted(MODELS)
+APART = {"multilabel": "its sets keep restrictions, which independent candidates do not know"}
+"""Models whose best answer need not be the most probable set, and why."""
+
+LENGTHS = {"multilabel": 300}
+"""Models for which ten thousand tokens take too long, and what they get: restrictions are quadratic in the tokens."""
+
+
+def sentence(text: str, *mentions: tuple[str, int, int]) -> Sentence:
+    words = text.split()
+    heads = [str(i + 2) for i in range(len(words) - 1)] + ["0"]  # every word under the next one: all spans are valid
+    columns = {"head": heads, "deprel": ["dep"] * len(words), "pos": ["N" if w[0].isupper() else "V" for w in words]}
+    return Sentence(words, [Mention(label, ((start, end),)) for label, start, end in mentions], columns)
+
+
+TRAIN = [
+    sentence("Bill met Ann", ("PER", 0, 1), ("PER", 2, 3)),
+    sentence("they saw the Rome office", ("ORG", 2, 5), ("LOC", 3, 4)),
+    sentence("the Paris office met Bill", ("ORG", 0, 3), ("LOC", 1, 2), ("PER", 4, 5)),
+    sentence("nothing was seen there"),
+    sentence("Ann saw Paris", ("PER", 0, 1), ("LOC", 2, 3)),
+] * 3
+TINY = sentence("Rome office")
+ALL = 3000
+"""More than there are mention sets of ``TINY`` in any model."""
+
+
+@pytest.fixture(scope="module")
+def trained() -> dict[str, Recognizer]:
+    return {}
+
+
+def fitted(name: str, cache: dict[str, Recognizer], **settings: object) -> Recognizer:
+    if name not in cache:
+        cache[name] = make(name).fit(TRAIN)
+    return cache[name]
+
+
+def make(name: str, **settings: object) -> Recognizer:
+    trainer = Auto(max_iter=12)
+    return Recognizer(name, features=FEATURES, trainer=trainer, keep="longest", **{"threads": 1, **settings})
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestModel:
+    def test_what_it_finds_in_training_data_is_mostly_right(self, name: str, trained: dict[str, Recognizer]) -> None:
+        assert fitted(name, trained).score(TRAIN).precision > 0.6
+
+    def test_probabilities_of_all_sets_add_up_to_one(self, name: str, trained: dict[str, Recognizer]) -> None:
+        belief = fitted(name, trained).distribution(TINY)
+        assert math.fsum(p for p, _ in belief.k_best(ALL)) == pytest.approx(1, abs=1e-6)
+
+    def test_prob_is_the_sum_over_the_sets_that_have_the_mention(
+        self, name: str, trained: dict[str, Recognizer]
+    ) -> None:
+        ner = fitted(name, trained)
+        belief = ner.distribution(TINY)
+        sets = belief.k_best(ALL)
+        for label, (start, end) in itertools.product(ner.labels_, itertools.combinations(range(3), 2)):
+            mention = Mention(label, ((start, end),))
+            expected = math.fsum(p for p, found in sets if mention in found)
+            assert belief.prob(mention) == pytest.approx(expected, abs=1e-6)
+
+    def test_mentions_above_are_those_with_such_a_probability(self, name: str, trained: dict[str, Recognizer]) -> None:
+        belief = fitted(name, trained).distribution(TINY)
+        sums: dict[Mention, float] = {}
+        for p, found in belief.k_best(ALL):
+            for mention in found:
+                sums[mention] = sums.get(mention, 0.0) + p
+        found = belief.mentions(above=0.05)
+        assert {m for m, p in sums.items() if p > 0.05 + 1e-6} <= set(found)
+        assert all(m.prob == pytest.approx(sums[m], abs=1e-6) for m in found)
+
+    def test_the_most_probable_set_is_predicted(self, name: str, trained: dict[str, Recognizer]) -> None:
+        if name in APART:
+            pytest.skip(APART[name])
+        ner = fitted(name, trained)
+        for one in TRAIN[:5]:
+            (_, best), *_ = ner.k_best(one, 1)
+            assert best == in_order(ner.trained_.find([one])[0])
+
+    def test_clamping_is_conditioning(self, name: str, trained: dict[str, Recognizer]) -> None:
+        belief = fitted(name, trained).distribution(TINY)
+        sets = belief.k_best(ALL)
+        likely = [m for m in belief.mentions(above=1e-6) if m.prob is not None and m.prob < 1 - 1e-6]
+        for mention in likely[:4]:
+            for must in (True, False):
+                given = belief.clamp(must=[mention]) if must else belief.clamp(never=[mention])
+                mass = math.fsum(p for p, found in sets if (mention in found) == must)
+                assert given.log_z - belief.log_z == pytest.approx(math.log(mass), abs=1e-6)
+                for other in likely[:3]:
+                    both = math.fsum(p for p, found in sets if (mention in found) == must and other in found)
+                    assert given.prob(other) == pytest.approx(both / mass, abs=1e-5)
+
+    def test_samples_come_from_the_sets(self, name: str, trained: dict[str, Recognizer]) -> None:
+        belief = fitted(name, trained).distribution(TINY)
+        drawn = [tuple(in_order(found)) for found in belief.sample(400, seed=3)]
+        assert drawn == [tuple(in_order(found)) for found in belief.sample(400, seed=3)]
+        frequent = {tuple(found): p for p, found in belief.k_best(ALL) if p > 0.03}
+        for found, p in frequent.items():
+            assert abs(drawn.count(found) / 400 - p) < 5 * math.sqrt(p * (1 - p) / 400)
+
+    def test_a_file_gives_the_same_answers_and_the_same_bytes(
+        self, name: str, trained: dict[str, Recognizer], tmp_path: Path
+    ) -> None:
+        ner = fitted(name, trained)
+        ner.save(tmp_path / "a.loom")
+        again = Recognizer.load(tmp_path / "a.loom", threads=1)
+        assert again.predict(TRAIN) == ner.predict(TRAIN)
+        assert again.labels_ == ner.labels_
+        again.save(tmp_path / "b.loom")
+        assert (tmp_path / "a.loom").read_bytes() == (tmp_path / "b.loom").read_bytes()
+
+    def test_the_same_bytes_for_any_number_of_threads(
+        self, name: str, trained: dict[str, Recognizer], tmp_path: Path
+    ) -> None:
+        fitted(name, trained).save(tmp_path / "one.loom")
+        make(name, threads=3).fit(TRAIN).save(tmp_path / "three.loom")
+        assert (tmp_path / "one.loom").read_bytes() == (tmp_path / "three.loom").read_bytes()
+
+    def test_edges_of_the_input(self, name: str, trained: dict[str, Recognizer]) -> None:
+        ner = fitted(name, trained)
+        assert ner.predict(sentence("Bill")).tokens == ["Bill"]
+        size = LENGTHS.get(name, 10_000)
+        long = sentence(" ".join(["the", "Rome", "office", "met", "Bill"] * (size // 5)))
+        assert len(ner.predict(long)) == size
+        belief = ner.distribution(sentence("Bill"))
+        assert math.fsum(p for p, _ in belief.k_best(1000)) == pytest.approx(1, abs=1e-6)
+
+    def test_an_interruption_leaves_a_model_or_says_that_there_is_none(
+        self, name: str, trained: dict[str, Recognizer]
+    ) -> None:
+        def stop(record: object) -> None:
+            raise KeyboardInterrupt
+
+        ner = make(name)
+        with pytest.raises(KeyboardInterrupt):
+            ner.fit(TRAIN, listener=stop)
+        try:
+            assert isinstance(ner.predict(TINY), Sentence)
+            assert ner.training_["interrupted"]
+        except NotFittedError:
+            assert MODELS[name]().parameters()[:1] == ("base",), "only reductions need all of their parts"
+
+    def test_the_docs_have_a_row(self, name: str, trained: dict[str, Recognizer]) -> None:
+        assert f"`{name}`" in (ROOT / "docs" / "choosing-a-model.md").read_text(encoding="utf-8")

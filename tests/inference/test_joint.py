@@ -1,0 +1,121 @@
+"""Independent parts: sums, products and unions, against all combinations of the parts' sets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from oracles import Believed
+from spanloom import Mention
+from spanloom.base.errors import ParameterError
+from spanloom.inference import Independent, Joint, Mixture
+from strategies import cases
+
+A, B, C = (Mention(label, ((0, 1),)) for label in "abc")
+SCORES = st.floats(-8, 8)
+
+
+def independent(mentions: list[Mention], scores: list[float]) -> tuple[Independent, Believed]:
+    chosen = itertools.product((False, True), repeat=len(mentions))
+    listed = [
+        (
+            sum(s for s, on in zip(scores, which, strict=True) if on),
+            frozenset(itertools.compress(mentions, which)),
+        )
+        for which in chosen
+    ]
+    return Independent(mentions, scores), Believed(listed)
+
+
+def product(parts: list[Believed]) -> Believed:
+    combinations = itertools.product(*(part.structures for part in parts))
+    return Believed([(sum(s for s, _ in one), frozenset().union(*(own for _, own in one))) for one in combinations])
+
+
+def check(found: Joint | Mixture | Independent, believed: Believed) -> None:
+    """Everything that a distribution says, against the list."""
+    assert found.log_z == pytest.approx(believed.log_z, rel=1e-9, abs=1e-9)
+    assert found.entropy() == pytest.approx(believed.entropy(), abs=1e-8)
+    for mention in believed.mentions() | {A, C}:
+        assert found.prob(mention) == pytest.approx(believed.prob(mention), abs=1e-9)
+    reached = {m for m in believed.mentions() if believed.prob(m) >= 0.4}
+    if all(abs(believed.prob(m) - 0.4) > 1e-9 for m in believed.mentions()):
+        assert set(found.mentions(0.4)) == reached
+    best = sorted(believed.sets.values(), reverse=True)
+    assert [p for p, _ in found.k_best(6)] == pytest.approx(best[:6], abs=1e-8)
+    for p, own in found.k_best(6):
+        assert p == pytest.approx(believed.sets[frozenset(own)], abs=1e-8)
+    drawn = [frozenset(own) for own in found.sample(1500, 3)]
+    for own, p in believed.sets.items():
+        assert abs(drawn.count(own) - 1500 * p) <= 6 * math.sqrt(1500 * p * max(0.0, 1 - p)) + 3
+
+
+@settings(max_examples=40)
+@given(st.lists(SCORES, min_size=3, max_size=3))
+def test_decisions_by_themselves(scores: list[float]) -> None:
+    found, believed = independent([A, B, C], scores)
+    check(found, believed)
+    check(found.clamp(must=[A], never=[B]), believed.given([A], [B]))
+
+
+@settings(max_examples=40)
+@given(st.lists(SCORES, min_size=4, max_size=4))
+def test_parts_of_different_labels(scores: list[float]) -> None:
+    inner = Mention("b", ((1, 2),))
+    one, two = independent([A, Mention("a", ((1, 3),))], scores[:2]), independent([B, inner], scores[2:])
+    joint, believed = Joint([one[0], two[0]]), product([one[1], two[1]])
+    check(joint, believed)
+    check(joint.clamp(must=[inner], never=[A]), believed.given([inner], [A]))
+
+
+@settings(max_examples=40)
+@given(st.lists(SCORES, min_size=5, max_size=5))
+def test_parts_that_can_find_the_same_mention(scores: list[float]) -> None:
+    """Layers: sets that read alike are added up, and what must be there is found by one part, another, or both."""
+    parts = [independent([A, B], scores[:2]), independent([A, C], scores[2:4]), independent([A], scores[4:])]
+    joint, believed = Joint([d for d, _ in parts]), product([b for _, b in parts])
+    check(joint, believed)
+    clamped = joint.clamp(must=[A])
+    assert isinstance(clamped, Mixture)
+    check(clamped, believed.given([A]))
+    check(clamped.clamp(must=[B], never=[C]), believed.given([A, B], [C]))
+    check(joint.clamp(never=[A]), believed.given((), [A]))
+    with pytest.raises(ParameterError, match=r"'b' \(\(0, 1\),\) must be there"):
+        joint.clamp(never=[B]).clamp(must=[B])
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_two_layers_of_chains(data: st.DataObject) -> None:
+    one, two = (data.draw(cases("chain").filter(lambda c: len(c.believed.structures) <= 40)) for _ in range(2))
+    assume(one.n == two.n and one.believed.structures and two.believed.structures)
+    joint, believed = Joint([one.distribution(), two.distribution()]), product([one.believed, two.believed])
+    for mention in believed.mentions():
+        assert joint.prob(mention) == pytest.approx(believed.prob(mention), abs=1e-8)
+        assert joint.clamp(must=[mention]).log_z == pytest.approx(believed.given([mention]).log_z, rel=1e-8, abs=1e-8)
+    best = sorted(believed.sets.values(), reverse=True)[:5]
+    assert [p for p, _ in joint.k_best(5)] == pytest.approx(best, abs=1e-8)
+
+
+def test_marginals_stand_side_by_side() -> None:
+    """Of the components of one model, whose sites are the same; others are refused."""
+    one, two = Independent([A], [0.0]), Independent([B], [math.log(3)])
+    found = Joint([one, two], ["first", "second"]).marginals()
+    assert found.names == ("first:a", "second:b")
+    assert found.probs.ravel() == pytest.approx([0.5, 0.75])
+    with pytest.raises(ParameterError, match="different sites"):
+        Joint([one, Independent([Mention("b", ((1, 2),))], [0.0])]).marginals()
+
+
+def test_odds_may_be_certain() -> None:
+    found = Independent([A, B, C], [math.inf, -math.inf, 0.0])
+    assert (found.prob(A), found.prob(B), found.prob(C)) == (1.0, 0.0, 0.5)
+    assert [own for _, own in found.k_best(5)] == [[A], [A, C]]
+    with pytest.raises(ParameterError, match=r"'a'.* must not be there, but every mention set that is left has it"):
+        found.clamp(never=[A])
+    with pytest.raises(ParameterError, match="a number"):
+        Independent([A], [math.nan])

@@ -1,0 +1,78 @@
+"""Model files of earlier versions open, and find what they found then.
+
+``fixtures/models-0.1`` has a file of spanloom 0.1 for every kind of model, trained on ten documents of the sample
+corpus, and what that version found in ten documents with them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spanloom import Document, Mention, Recognizer, Sentence
+from spanloom.models import MODELS
+
+FOLDER = Path(__file__).parent / "fixtures" / "models-0.1"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text())
+DOCUMENTS = [
+    Document([Sentence(s["tokens"], [], {k: v for k, v in s.items() if k != "tokens"}) for s in sentences])
+    for sentences in EXPECTED["documents"]
+]
+SETTINGS = {
+    "chain-unconstrained": {"model__constrained": False, "trainer__l2": 0.03, "keep": "longest"},
+    "chains": {"decide__penalty": -0.5},
+    "memm": {"model__dictionary": 3, "model__order": 2},
+    "memm-1": {"model__order": 1, "model__beam": 5},
+    "dgm": {"model__longest": 6},
+    "multilabel-rescored": {"model__rescore": True, "model__max_gap": 2, "trainer__max_iter": 3},
+    "cascade": {"model__folds": 2, "model__base__scheme": "IOBES"},
+    "innermost": {"model__base__order": 1},
+    "outermost": {"model__base__longest": 6},
+    "tagger": {"model__column": "pos", "trainer__support": "observed"},
+    "annotators": {"repairs": ("parentheses", "abbreviations")},
+    "penalty-on-dev": {"decide__penalty": "auto"},
+}
+
+
+def mentions(ner: Recognizer) -> list[list[Mention]]:
+    return [document.mentions for document in ner.predict(DOCUMENTS)]
+
+
+def test_there_is_a_file_of_every_model() -> None:
+    """Models that came later may be missing, but none of the first version."""
+    names = {Recognizer.load(path).trained_.model.name for path in FOLDER.glob("*.loom")}
+    later: set[str] = set()
+    assert names == {name for name, kind in MODELS.items() if kind.__module__.startswith("spanloom.")} - later
+
+
+@pytest.mark.parametrize("name", EXPECTED["mentions"])
+def test_an_old_file_finds_what_it_found(name: str, tmp_path: Path) -> None:
+    """Opened, and written and opened again."""
+    expected = [
+        [Mention(label, tuple(map(tuple, parts))) for label, *parts in found] for found in EXPECTED["mentions"][name]
+    ]
+    assert any(expected)
+    old = Recognizer.load(FOLDER / f"{name}.loom", threads=1)
+    assert mentions(old) == expected
+    old.save(tmp_path / "new.loom")
+    assert mentions(Recognizer.load(tmp_path / "new.loom", threads=1)) == expected
+
+
+def test_an_old_tagger_gives_the_same_tags(tmp_path: Path) -> None:
+    old = Recognizer.load(FOLDER / "tagger.loom", threads=1)
+    old.save(tmp_path / "new.loom")
+    for ner in (old, Recognizer.load(tmp_path / "new.loom", threads=1)):
+        found = [[s.columns["pos"] for s in document.sentences] for document in ner.predict(DOCUMENTS)]
+        assert found == EXPECTED["tags"]["tagger"]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_old_settings_are_where_they_belong_now(name: str, tmp_path: Path) -> None:
+    """Flat settings of 0.1 are settings of the model, the trainer and the decision; a second file keeps them."""
+    old = Recognizer.load(FOLDER / f"{name}.loom")
+    old.save(tmp_path / "new.loom")
+    for ner in (old, Recognizer.load(tmp_path / "new.loom")):
+        found = ner.get_params()
+        assert {key: found[key] for key in SETTINGS[name]} == SETTINGS[name]

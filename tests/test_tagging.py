@@ -1,0 +1,203 @@
+"""From text to file by the short way: the same sentences, features, mentions and bytes as through objects."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spanloom import CorpusError, Recognizer, read, write
+from spanloom._native import TokenizedTexts
+from spanloom.base.errors import ParameterError
+from spanloom.corpus import make_document
+from spanloom.formats.checks import encode
+from spanloom.formats.jsonl import to_dict
+from spanloom.formats.report import Report
+from spanloom.learning import LBFGS
+from spanloom.models import Model
+from spanloom.models.chain import Chain
+from spanloom.models.chains import Chains
+from spanloom.models.edge import Edge
+from spanloom.models.state import State
+from spanloom.models.structured import Structured
+from spanloom.tagging import TextTagger, json_records, obstacle, tag_lines
+
+KINDS: dict[str, Model] = {
+    "chain": Chain(),
+    "chain, no outside": Chain(scheme="BI"),
+    "chain, unconstrained": Chain(scheme="IO", constrained=False),
+    "chains": Chains(),
+    "edge": Edge(),
+    "state": State(),
+}
+WORDS = [
+    *("IL-2", "gene", "NF-kappa B", "Ünïcode β", "細胞", "👨‍👩‍👧", "T cells", "the", 'a "quoted\\" one', "\x01\x7f"),
+    *(".", "\n", "\n\n", "\t", "(", ")", "e.g.", "\u2028", "https://x.org/ü", "p53", "Dr. Wu", "."),
+]
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join), max_size=6)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def trained(request: pytest.FixtureRequest) -> Recognizer:
+    """A recogniser whose weights are random, so that it finds every kind of structure."""
+    ner = trained_on("train", KINDS[request.param], 1)
+    first = ner.trained_
+    assert isinstance(first, Structured)
+    rng = np.random.default_rng(7)
+    weights = [
+        replace(
+            one,
+            features=rng.normal(size=one.features.shape).astype(np.float32),
+            globals=rng.normal(size=one.globals.shape),
+        )
+        for one in first.weights
+    ]
+    ner.trained_ = Structured(first.model, first.components, first.extractor, weights)
+    return ner
+
+
+def trained_on(part: str, model: Model | str = "chain", iterations: int = 1, **settings: Any) -> Recognizer:
+    """A recogniser that has learned a little."""
+    ner = Recognizer(model, keep="longest", trainer=LBFGS(max_iter=iterations), threads=1, **settings)
+    return ner.fit(read(f"sample:{part}"))
+
+
+def by_objects(ner: Recognizer, text: str, id: str = "") -> str:
+    document = ner.predict(make_document(text, id))
+    return encode(to_dict(document, chars=True), "here")
+
+
+@given(TEXTS)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_lines_are_those_of_the_way_through_objects(trained: Recognizer, texts: list[str]) -> None:
+    ids = [f'"{i}"' if i else "" for i in range(len(texts))]
+    lines = TextTagger(trained, threads=1).tag(texts).json_lines(ids)
+    assert lines.decode() == "".join(by_objects(trained, text, id) for text, id in zip(texts, ids, strict=True))
+
+
+def test_the_sample_gives_the_same_lines(trained: Recognizer) -> None:
+    """With mentions in nearly every document, so that the comparison is not of nothing with nothing."""
+    texts = [doc.text for part in ("train", "dev", "test") for doc in read(f"sample:{part}")]
+    batch = TextTagger(trained, threads=1).tag(texts)
+    assert batch.json_lines([""] * len(texts)).decode() == "".join(by_objects(trained, text) for text in texts)
+    assert len(set(batch.document.tolist())) > len(texts) / 2
+
+
+def test_arrays_are_those_of_the_mentions(trained: Recognizer) -> None:
+    texts = [doc.text for doc in read("sample:test")]
+    batch = TextTagger(trained, threads=1).tag(texts)
+    found = batch.found
+    columns = (batch.document, found.label, found.start, found.end, found.start_char, found.end_char)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    docs = [trained.predict(text) for text in texts]
+    assert rows == [
+        (d, batch.labels.index(m.label), m.start, m.end, *doc.chars(m)[0])
+        for d, doc in enumerate(docs)
+        for m in doc.mentions
+    ]
+
+
+def test_sentences_tokens_and_features_are_those_of_documents(trained: Recognizer) -> None:
+    texts = ["", *(doc.text for doc in read("sample:test")), "ä β. \n\n 細胞 x", " "]
+    docs = [make_document(text) for text in texts]
+    cut = TokenizedTexts(texts, 1)
+    assert np.diff(cut.sentence_ptr).tolist() == [len(doc.sentences) for doc in docs]
+    assert np.diff(cut.token_ptr).tolist() == [len(s) for doc in docs for s in doc]
+    assert list(zip(cut.start.tolist(), cut.end.tolist(), strict=True)) == [span for doc in docs for span in doc.spans]
+    rows = cut.rows(trained.extractor_._fitted(), 1)
+    expected = trained.extractor_.transform([s for doc in docs for s in doc], 1)
+    for name in ("group_ptr", "row_ptr", "ids"):
+        assert getattr(rows, name).tolist() == getattr(expected, name).tolist()
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_threads_do_not_matter(trained: Recognizer, whole: bool) -> None:
+    texts = [f"{doc.text} {i}" for i, doc in enumerate(list(read("sample:train")) * 8)]
+    one, three = (
+        TextTagger(trained, threads).tag(texts).json_lines([""] * len(texts), whole=whole) for threads in (1, 3)
+    )
+    assert one == three
+
+
+def test_a_mention_penalty_counts() -> None:
+    ner = trained_on("train", "edge", 20)
+    texts = [doc.text for doc in read("sample:train")]
+    before = TextTagger(ner).tag(texts).found.size
+    ner.set_mention_penalty(-1000.0)
+    assert before > 0
+    assert TextTagger(ner).tag(texts).found.size == 0
+
+
+MIXED = [
+    {"id": "a", "text": "IL-2 gene.\nThe T cells of Dr. Wu"},
+    {"text": "p53 ä \"x\" \\ 👨", "meta": {"source": "ü", "n": [1, 2.5, None]}},
+    {"id": "", "text": "", "meta": {}},
+    {"id": "gold", "text": "NF-kappa B binds. It does.", "mentions": [{"label": "protein", "chars": [[0, 18]]}]},
+    {"id": "cut", "tokens": ["the", "IL-2", "gene"]},
+    {"id": "z", "text": "T cells\n\nand the IL-2 gene"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_files_are_those_of_reading_tagging_and_writing(trained: Recognizer, tmp_path: Path, ascii_only: bool) -> None:
+    """Lines with tokens or mentions of their own, which cut sentences otherwise, are among them."""
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text("\n".join(json.dumps(r, ensure_ascii=ascii_only) for r in MIXED) + "\n\n", encoding="utf-8")
+    write(trained.stream(read(source)), target, chars="yes")
+    assert b"".join(tag_lines(trained, json_records(str(source), Report()))) == target.read_bytes()
+
+
+def test_mentions_only_are_those_of_the_whole_lines(trained: Recognizer, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join(map(json.dumps, MIXED)), encoding="utf-8")
+    whole = b"".join(tag_lines(trained, json_records(str(source), Report()))).decode().splitlines()
+    short = b"".join(tag_lines(trained, json_records(str(source), Report()), whole=False)).decode().splitlines()
+    for long_line, line in zip(whole, short, strict=True):
+        record, expected = json.loads(line), json.loads(long_line)
+        assert record.get("id") == expected.get("id")
+        assert set(record) - {"id"} == {"mentions"}
+        assert record["mentions"] == [{k: m[k] for k in ("label", "chars", "text")} for m in expected["mentions"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [('{"text": "a"', "not JSON"), ('{"text": 5}', "text must be"), ('{"txt": "a"}', "unknown field")],
+)
+def test_bad_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
+    ner = trained_on("dev")
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"text": "good"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=rf"in\.jsonl:2.*{message}"):
+        b"".join(tag_lines(ner, json_records(str(source), Report())))
+    report = Report(strict=False)
+    assert b"".join(tag_lines(ner, json_records(str(source), report))).count(b"\n") == 1
+    assert len(report.problems) == 1
+
+
+def test_text_with_half_a_surrogate_pair_is_refused(trained: Recognizer) -> None:
+    with pytest.raises(CorpusError, match="text 1 is not valid Unicode"):
+        TextTagger(trained).tag(["fine", "\ud800"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model": "semimarkov"}, "semimarkov"),
+        ({"model": "memm"}, "memm"),
+        ({"model": Chain(scheme="BIOHD")}, "chain"),
+        ({"repairs": ("parentheses",)}, "repaired"),
+        ({"features": ["pos"]}, "pos"),
+        ({"tokenizer": lambda text: [(0, len(text))]}, "tokenizer"),
+    ],
+)
+def test_what_cannot_go_the_short_way_says_why(changes: dict[str, Any], reason: str) -> None:
+    ner = Recognizer(**({"model": "chain", "keep": "longest", "threads": 1} | changes)).fit(read("sample:dev"))
+    assert reason in str(obstacle(ner))
+    with pytest.raises(ParameterError, match=r"cannot tag text natively.*Recognizer\.stream"):
+        TextTagger(ner)
