@@ -108,8 +108,8 @@ EXPERIMENT = Experiment(
         "half of the time each. `audit` cross-fits the model `edge` in 3 blocks with 60 iterations. p@k: the share of "
         "planted errors among the k surest suspects; errors that the corpus has by itself count as false, so that this "
         "is a lower bound. By chance, 5 % would be hit. The last columns take the 100 surest of each kind. Three ways "
-        "to rank were tried, on the first 40 documents of each corpus with another seed: p or 1 - p alone (p@100 12 % on "
-        "GENIA, 11 % on GUM), the odds with annotators' rates (25 %, 9 %), and these with doubt in the model (18 %, "
+        "to rank were tried, on the first 40 documents of each corpus with another seed: p or 1 - p alone (p@100 12 % "
+        "on GENIA, 11 % on GUM), the odds with annotators' rates (25 %, 9 %), and these with doubt in the model (18 %, "
         "31 %), which stayed; it is not the best of the three on GENIA."
     ),
 )
