@@ -26,6 +26,7 @@ def audit(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of train; may be repeated.")
     ] = None,
     above: Annotated[float, typer.Option(help="The least probability of a mention that is not annotated.")] = 0.1,
+    rate: Annotated[float, typer.Option(help="The share of errors among mentions that you expect.")] = 0.05,
     top: Annotated[int, typer.Option(metavar="N", help="How many to show here and on the page.")] = 50,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write all of them as JSON lines.")
@@ -48,7 +49,8 @@ def audit(
         if path is not None:
             check_output(path)
     documents = chain.from_iterable(read(ref) for ref in corpus)
-    found = judge(documents, settings=parse_settings(settings or []), folds=folds, above=above, threads=threads)
+    given = parse_settings(settings or [])
+    found = judge(documents, settings=given, folds=folds, above=above, rate=rate, threads=threads)
     if output is not None:
         with whole_file(output) as out:
             out.writelines(json.dumps(one.to_json(), ensure_ascii=False) + "\n" for one in found.suspects)
