@@ -41,12 +41,13 @@ MAY = {
     "configuration": (*TEXT, "recognizer"),
     "tagging": (*TEXT, NATIVE, "formats", "schemes", "models", "recognizer"),
     "tagging_files": (*TEXT, "formats", "recognizer", "tagging"),
-    "tuning": (*TEXT, "evaluation", "recognizer", "configuration"),
+    "tuning": (*TEXT, "evaluation", "inference", "models", "recognizer", "configuration"),
 }
 """What each part may import besides itself; ``cli`` and ``spanloom`` itself may import all."""
 
 FOR_TYPES = {
     "decisions/rule.py": {"models"},
+    "drawing/audit.py": {"tuning"},
     "drawing/explanation.py": {"explain"},
     "annotators/base.py": {"learning"},
     "training.py": {"recognizer"},
