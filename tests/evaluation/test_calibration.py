@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention
 from spanloom.evaluation import Score, micro
-from spanloom.evaluation.calibration import Curve, has_probabilities, reliability, threshold_curve
+from spanloom.evaluation.calibration import Curve, has_probabilities, threshold_curve
 from spanloom.evaluation.outcomes import Outcomes
+from spanloom.evaluation.reliability import error_interval, reliability, reliability_by_label
 
 
 def x(i: int, prob: float | None = None) -> Mention:
@@ -67,3 +68,43 @@ def test_a_missing_probability_is_refused_with_the_way_out():
     assert not has_probabilities([[x(0, 0.5)], [x(1)]])
     assert not has_probabilities([[]])
     assert has_probabilities([[x(0, 0.5)], []])
+
+
+def test_adaptive_bins_by_hand():
+    """Two bins of two: 0.1 and 0.2 (none right, gap 0.15), 0.8 and 1.0 (one right, gap 0.4); ½·0.15 + ½·0.4."""
+    outcomes = Outcomes([[x(3)]], [[x(0, 0.1), x(1, 0.2), x(2, 0.8), x(3, 1.0)]])
+    found = reliability(outcomes, bins=2, widths="adaptive")
+    assert found.bins == [(0.1, 0.2, 2, pytest.approx(0.15), 0.0), (0.8, 1.0, 2, pytest.approx(0.9), 0.5)]
+    assert found.error == pytest.approx(0.275)
+
+
+def test_equal_probabilities_share_an_adaptive_bin():
+    """Three of 0.9, however many bins: one bin, and 2 of 3 right are 0.9 − 2/3 off."""
+    outcomes = Outcomes([[x(0), x(1)]], [[x(0, 0.9), x(1, 0.9), x(2, 0.9)]])
+    found = reliability(outcomes, bins=3, widths="adaptive")
+    assert [b[2] for b in found.bins] == [3]
+    assert found.error == pytest.approx(0.9 - 2 / 3)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30))
+def test_a_single_bin_compares_the_means(pairs):
+    """With one bin the error is |mean probability − share right|, whatever the widths."""
+    outcomes = Outcomes([[x(i) for i, (_, r) in enumerate(pairs) if r]], [[x(i, p) for i, (p, _) in enumerate(pairs)]])
+    expected = abs(sum(p for p, _ in pairs) - sum(r for _, r in pairs)) / len(pairs)
+    for widths in ("equal", "adaptive"):
+        assert reliability(outcomes, bins=1, widths=widths).error == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_interval_of_sentences_that_are_alike_is_a_point():
+    """Every sentence has 0.75 and is wrong: each resample is off by 0.75."""
+    outcomes = Outcomes([[]] * 5, [[x(0, 0.75)]] * 5)
+    found = error_interval(outcomes, resamples=20)
+    assert (found.value, found.low, found.high) == (0.75, 0.75, 0.75)
+
+
+def test_reliability_by_label_leaves_out_rare_ones():
+    """X: 0.5, one of two right, no error; Y has one mention, too few."""
+    y = Mention("Y", ((5, 6),), prob=0.9)
+    found = reliability_by_label(Outcomes([[x(0)]], [[x(0, 0.5), x(1, 0.5), y]]), least=2)
+    assert list(found) == ["X"]
+    assert found["X"].error == 0

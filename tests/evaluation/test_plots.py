@@ -10,7 +10,7 @@ from spanloom.evaluation import Score, evaluate
 
 pytest.importorskip("matplotlib")
 
-from spanloom.evaluation.calibration import Curve, Reliability
+from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.plots import (
     plot_curve,
     plot_learning_curve,
@@ -19,6 +19,7 @@ from spanloom.evaluation.plots import (
     plot_report,
     save,
 )
+from spanloom.evaluation.reliability import Reliability
 
 
 def test_a_curve_marks_the_best_and_the_chosen_point():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -38,6 +39,13 @@ def evaluate(
     by: Annotated[str, typer.Option(help="What the bootstrap draws: sentence or document.")] = "sentence",
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     parser: ParserOption = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities/--no-probabilities",
+            help="Ask the model for probabilities: whether they can be believed, and what a threshold would do.",
+        ),
+    ] = False,
     threads: Annotated[int | None, typer.Option(help="Threads of the model; all cores if left out.")] = None,
 ) -> None:
     """Score predicted mentions, all levels of nesting alike, and by label, kind, length and more.
@@ -63,7 +71,7 @@ def evaluate(
     if model is None:
         found = list(read(predicted))
     else:
-        found, seconds = run_model(model, documents, threads, parser)
+        found, seconds = run_model(model, documents, threads, parser, probabilities=probabilities)
     report = evaluate(documents, found, train=None if train is None else read(train), seconds=seconds)
     if plot is not None:
         save(plot_report(report), plot)
@@ -86,6 +94,8 @@ def evaluate(
         )
         if report.throughput:
             console.print(f"{report.throughput['words_per_second']:,.0f} words per second")
+        if report.calibration is not None:
+            _print_calibration(console, report.calibration, everything)
         _print_tables(console, report, everything)
         _print_mistakes(console, report, show)
 
@@ -97,6 +107,17 @@ def _sources(model: str | None, corpus: str | None, gold: str | None, predicted:
     if model is None and corpus is None and gold is not None and predicted is not None:
         return gold, predicted
     raise ParameterError("evaluate takes either MODEL and REF, or --gold REF and --pred REF")
+
+
+def _print_calibration(console: Console, found: Mapping[str, Any], everything: bool) -> None:
+    low, high = (percent(found["interval"][name]) for name in ("low", "high"))
+    console.print(
+        f"calibration error {percent(found['expected_calibration_error'])} (95 %: {low} to {high}): how far "
+        "probabilities are from the share that is right"
+    )
+    if everything:
+        for label, own in found["by_label"].items():
+            console.print(f"  {label}: {percent(own['expected_calibration_error'])}", markup=False)
 
 
 def _print_tables(console: Console, report: Report, everything: bool) -> None:

@@ -37,14 +37,19 @@ def is_model(source: str) -> bool:
 
 
 def run_model(
-    path: str, gold: Sequence[Document], threads: int | None = None, parser: str | None = None
+    path: str,
+    gold: Sequence[Document],
+    threads: int | None = None,
+    parser: str | None = None,
+    *,
+    probabilities: bool = False,
 ) -> tuple[list[Document], float]:
     """Return what a model finds in the gold documents, and the seconds that it took."""
     from spanloom.recognizer import Recognizer
 
     recognizer = Recognizer.load(path, threads=threads, annotators=[] if parser is None else [parser])
     start = time.perf_counter()
-    found = recognizer.predict(gold)
+    found = recognizer.predict(gold, probabilities=probabilities)
     return found, time.perf_counter() - start
 
 

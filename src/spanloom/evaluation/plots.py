@@ -11,7 +11,8 @@ from spanloom.base.extras import need
 from spanloom.base.files import whole_file
 from spanloom.base.pictures import COLORS
 from spanloom.base.pictures import check_picture as check_picture
-from spanloom.evaluation.calibration import Curve, Reliability, has_probabilities, reliability, threshold_curve
+from spanloom.evaluation.calibration import Curve, has_probabilities, threshold_curve
+from spanloom.evaluation.reliability import Reliability, reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,10 @@ from spanloom.corpus import Document, Mention, Sentence
 from spanloom.evaluation import relaxed
 from spanloom.evaluation.aligned import Aligned, Gold, Predicted, align
 from spanloom.evaluation.alternatives import with_alternatives
+from spanloom.evaluation.calibration import has_probabilities
 from spanloom.evaluation.mistakes import MISTAKES, Mistake, confusion, mistakes
 from spanloom.evaluation.outcomes import Outcomes, Side
+from spanloom.evaluation.reliability import error_interval, reliability, reliability_by_label
 from spanloom.evaluation.score import Score
 from spanloom.evaluation.significance import Interval, interval, unit_counts
 
@@ -178,6 +180,20 @@ class Report:
         gold = self.outcomes.gold
         return confusion((m for m, right in zip(gold.mentions, gold.right, strict=True) if right), self.mistakes)
 
+    @cached_property
+    def calibration(self) -> dict[str, Any] | None:
+        """Whether the probabilities can be believed, over all labels and by label; None if mentions have none.
+
+        See :mod:`spanloom.evaluation.reliability`. Bins are adaptive, and the error has a bootstrap interval.
+        """
+        if not has_probabilities(self.aligned.predicted):
+            return None
+        return {
+            **reliability(self.outcomes, widths="adaptive").to_json(),
+            "interval": error_interval(self.outcomes).to_json(),
+            "by_label": {label: one.to_json() for label, one in reliability_by_label(self.outcomes).items()},
+        }
+
     def interval(
         self, *, by: str = "sentence", resamples: int = 10_000, level: float = 0.95, seed: int = 0
     ) -> dict[str, Interval]:
@@ -232,6 +248,7 @@ class Report:
             "mistakes": self._mistake_counts(),
             "token_accuracy": self.token_accuracy,
             "throughput": self.throughput,
+            "calibration": self.calibration,
         }
 
     def _mistake_counts(self) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from spanloom.base.files import whole_file
 from spanloom.corpus import Mention
 from spanloom.drawing.html import Shown, pair_html, style
-from spanloom.evaluation.calibration import Curve, has_probabilities, reliability, threshold_curve
+from spanloom.evaluation.calibration import Curve, has_probabilities, threshold_curve
 from spanloom.evaluation.page.chart import Chart, Line
+from spanloom.evaluation.reliability import reliability, reliability_by_label
 
 if TYPE_CHECKING:
     from spanloom.evaluation.report import Report
@@ -98,11 +99,17 @@ def _charts(report: Report) -> str:
         curve = threshold_curve(report.outcomes)
         charts += [_figure("What a threshold would do", _threshold_chart(curve))]
         charts += [_figure("Precision against recall", _recall_chart(curve))]
-        found = reliability(report.outcomes)
+        found = reliability(report.outcomes, widths="adaptive")
         points = [(mean, right) for _, _, _, mean, right in found.bins]
         lines = [Line("as probable as it says", [(0, 0), (1, 1)], 4, dashed=True), Line("share right", points, 1, True)]
         chart = Chart("probability given", "share right", (0, 1), (0, 1), lines)
         charts.append(_figure(f"Reliability: calibration error {_percent(found.error)} %", chart))
+        for label, own in reliability_by_label(report.outcomes).items():
+            points = [(mean, right) for _, _, _, mean, right in own.bins]
+            chart = Chart(
+                "probability given", "share right", (0, 1), (0, 1), [lines[0], Line("share right", points, 1, True)]
+            )
+            charts.append(_figure(f"Reliability of {label}: calibration error {_percent(own.error)} %", chart))
     return f'<section class="charts">{"".join(charts)}</section>'
 
 
