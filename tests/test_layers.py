@@ -41,13 +41,14 @@ MAY = {
     "configuration": (*TEXT, "recognizer"),
     "tagging": (*TEXT, NATIVE, "formats", "schemes", "models", "recognizer"),
     "tagging_files": (*TEXT, "formats", "recognizer", "tagging"),
-    "tuning": (*TEXT, "evaluation", "recognizer", "configuration"),
+    "tuning": (*TEXT, "inference", "models", "evaluation", "recognizer", "configuration"),
 }
 """What each part may import besides itself; ``cli`` and ``spanloom`` itself may import all."""
 
 FOR_TYPES = {
     "decisions/rule.py": {"models"},
     "drawing/explanation.py": {"explain"},
+    "drawing/audit.py": {"tuning"},
     "annotators/base.py": {"learning"},
     "training.py": {"recognizer"},
     "stored.py": {"recognizer"},
