@@ -8,9 +8,9 @@ an ``H`` without a ``D`` stands alone::
     Bill    and   Hilary   Clinton   traveled
     BD-PER  O     BD-PER   BH-PER    O           Bill … Clinton, Hilary Clinton
 
-The labels say less than the mentions: two discontinuous mentions without a common token become one, two coordinations of
-one type in a sentence mix, and a mention within another (``IL-2`` in ``IL-2 receptor``) is lost, for the inner one has no
-token of its own. ``lost`` tells which mentions of a sentence do not come back.
+The labels say less than the mentions: two discontinuous mentions without a common token become one, two coordinations
+of one type in a sentence mix, and a mention within another (``IL-2`` in ``IL-2 receptor``) is lost, for the inner one
+has no token of its own. ``lost`` tells which mentions of a sentence do not come back.
 """
 
 from __future__ import annotations
