@@ -1,0 +1,157 @@
+"""Decisions by thresholds: chosen by hand-made cases and by trying every threshold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanloom import Mention, Recognizer, Sentence, read
+from spanloom.base.errors import ParameterError
+from spanloom.deciding import never_two
+from spanloom.decisions.best import Best, OnDev
+from spanloom.decisions.named import decision
+from spanloom.decisions.rule import Rule, fitting, one_label
+from spanloom.decisions.wanted import ENOUGH, FLOOR, AtLeast, ExpectedF1
+from spanloom.evaluation import micro
+from spanloom.learning import Auto
+
+
+def x(i: int, label: str = "X", prob: float | None = None) -> Mention:
+    return Mention(label, ((i, i + 1),), prob)
+
+
+CASES = st.lists(
+    st.tuples(st.sampled_from([0.02, 0.1, 0.3, 0.5, 0.7, 0.95]), st.booleans(), st.sampled_from(["X", "Y"])),
+    min_size=1,
+    max_size=12,
+)
+
+
+def made(case):
+    believed = [[(p, x(i, label)) for i, (p, _, label) in enumerate(case)]]
+    return believed, [[x(i, label) for i, (_, right, label) in enumerate(case) if right] + [x(50), x(51, "Y")]]
+
+
+def cut(believed, thresholds):
+    return [[m for p, m in own if p >= thresholds[m.label]] for own in believed]
+
+
+EVERY = [0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.99]
+
+
+@given(CASES)
+def test_one_threshold_gives_the_highest_f1_of_all(case):
+    """No other cut of the same probabilities scores higher."""
+    believed, gold = made(case)
+    chosen = ExpectedF1(by_label=False).choose(believed, gold, ["X", "Y"])
+    best = max(micro(gold, cut(believed, dict.fromkeys("XY", t))).f1 for t in EVERY)
+    assert micro(gold, cut(believed, chosen)).f1 == pytest.approx(best)
+
+
+@given(CASES, st.sampled_from([0.3, 0.5, 0.8, 1.0]))
+def test_at_least_gives_the_most_of_the_other_where_it_can_be_reached(case, asked):
+    believed, gold = made(case)
+    scores = [micro(gold, cut(believed, dict.fromkeys("XY", t))) for t in EVERY]
+    found = micro(gold, cut(believed, AtLeast(precision=asked).choose(believed, gold, "XY")))
+    precise = [s.recall for s in scores if s.predicted and s.precision >= asked]
+    if precise:
+        assert found.precision >= asked
+        assert found.recall == max(precise)
+    found = micro(gold, cut(believed, AtLeast(recall=asked).choose(believed, gold, "XY")))
+    complete = [s.precision for s in scores if s.recall >= asked]
+    if complete:
+        assert found.recall >= asked
+        assert found.precision == max(complete)
+
+
+def test_labels_with_enough_mentions_have_thresholds_of_their_own():
+    """X is right at 0.3, Y is wrong at 0.3 and right at 0.9: X is cut below 0.3, Y between 0.3 and 0.9."""
+    believed = [[(0.3, x(0)), (0.3, x(1, "Y")), (0.9, x(2, "Y"))]] * ENOUGH
+    gold = [[x(0), x(2, "Y")]] * ENOUGH
+    chosen = ExpectedF1().choose(believed, gold, ["X", "Y"])
+    assert chosen["X"] < 0.3 < chosen["Y"] < 0.9
+    few = ExpectedF1().choose(believed[1:], gold[1:], ["X", "Y"])
+    assert few["X"] == few["Y"]
+
+
+def test_what_cannot_be_reached_comes_as_near_as_it_can():
+    believed, gold = [[(0.9, x(0)), (0.4, x(1))]], [[x(1), x(2)]]
+    assert AtLeast(precision=0.9).choose(believed, gold, ["X"]) == {"X": FLOOR}  # ½ is right, against none
+    assert AtLeast(recall=0.9).choose(believed, gold, ["X"]) == {"X": FLOOR}
+    assert not AtLeast(recall=0.9).reached(0.5, 0.5)
+
+
+def test_names_and_wrong_names():
+    assert decision("precision=0.9") == AtLeast(precision=0.9)
+    assert decision("auto") == OnDev()
+    for wrong in ("precision=much", "precision=1.5", "at-least", "f2"):
+        with pytest.raises(ParameterError):
+            decision(wrong)
+    with pytest.raises(ParameterError, match="one number"):
+        AtLeast(precision=0.9, recall=0.9)
+    with pytest.raises(ParameterError, match="development data"):
+        Recognizer("chain", decide="auto").fit([Sentence(["a"], [x(0)])])
+
+
+def test_the_same_tokens_keep_the_most_probable_label():
+    both, other = [x(0, "X", 0.4), x(0, "Y", 0.6)], x(1, "X", 0.1)
+    assert one_label([*both, other]) == [both[1], other]
+    assert never_two([Sentence(["a"], [x(0), x(0)])])
+    assert not never_two([Sentence(["a"], [x(0), x(0, "Y")])])
+
+
+@pytest.fixture(scope="module")
+def train():
+    return list(read("sample:train"))
+
+
+@pytest.fixture(scope="module")
+def dev():
+    return list(read("sample:dev"))
+
+
+def test_an_exclusive_union_gives_no_tokens_two_labels(train, dev):
+    """A large penalty makes EDGE give labels to nearly everything; the best structure alone gives tokens several."""
+    ner = Recognizer("edge", trainer=Auto(max_iter=5), keep="longest", decide=Best(3.0, exclusive="auto")).fit(train)
+    loose = Recognizer("edge", trainer=Auto(max_iter=5), keep="longest", decide=Best(3.0)).fit(train)
+    sentences = [s for doc in dev for s in doc.sentences]
+    assert not never_two(loose.predict(sentences))
+    assert never_two(ner.predict(sentences))
+    for one, all_ in zip(ner.predict(sentences), loose.predict(sentences), strict=True):
+        belief = loose.distribution(all_)
+        for mention in set(all_.mentions) - set(one.mentions):
+            (kept,) = [m for m in one.mentions if m.parts == mention.parts]
+            assert belief.prob(kept) >= belief.prob(mention)
+
+
+def test_what_a_flat_model_cannot_hold_together_is_left_out(train):
+    ner = Recognizer("chain", trainer=Auto(max_iter=2), keep="longest").fit(train)
+    wide, narrow = Mention("DNA", ((0, 3),), 0.4), Mention("DNA", ((1, 2),), 0.3)
+    assert fitting(ner.trained_, [wide, narrow, x(5, "DNA", 0.1)]) == [wide, x(5, "DNA")]
+
+
+@pytest.mark.parametrize("decide", ["f1", "recall=0.5", "auto"])
+def test_the_decision_counts_in_predict_and_in_the_file(train, dev, decide, tmp_path):
+    """What is reported of dev is what predict gives there, also after a file."""
+    ner = Recognizer("edge", trainer=Auto(max_iter=15), keep="longest", decide=decide).fit(train, dev=dev)
+    told = ner.training_["decision"]
+    report = ner.score(dev)
+    assert (told["precision"], told["recall"]) == (report.precision, report.recall)
+    assert ner.training_["dev_f1"] == report.f1
+    ner.save(tmp_path / "a.loom")
+    again = Recognizer.load(tmp_path / "a.loom")
+    assert again.rule_ == ner.rule_
+    assert again.decide == decision(decide)
+    assert again.predict(dev) == ner.predict(dev)
+    if decide == "auto":
+        assert told["f1"] == max(told["tried"].values())
+    else:
+        assert ner.rule_.thresholds is not None
+        assert all(m.prob >= ner.rule_.thresholds[m.label] for doc in ner.predict(dev) for m in doc.mentions)
+
+
+def test_without_dev_thresholds_are_cross_fitted(train):
+    ner = Recognizer("chain", trainer=Auto(max_iter=3), keep="longest", decide="f1").fit(train)
+    assert ner.training_["decision"]["chosen_on"] == "training data, cross-fitted"
+    assert Rule.from_json(ner.rule_.to_json()) == ner.rule_
