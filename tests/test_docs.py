@@ -60,3 +60,12 @@ def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatc
         "other_sentences": whole,
     }
     exec(compile(code, "documentation", "exec"), names)
+
+
+def test_the_architecture_names_every_room() -> None:
+    """A folder or module of the package has a row."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = {name for row in re.findall(r"^\| (`[^|]*) \|", text, re.M) for name in re.findall(r"`(\w+)`", row)}
+    package = ROOT / "src" / "spanloom"
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")} | {path.stem for path in package.glob("*.py")}
+    assert rooms - {"__init__", "__main__"} <= named
