@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from spanloom import Document, Mention, Recognizer, Sentence
-from spanloom.models import MODELS
 
 FOLDER = Path(__file__).parent / "fixtures" / "models-0.1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -40,11 +39,12 @@ def mentions(ner: Recognizer) -> list[list[Mention]]:
     return [document.mentions for document in ner.predict(DOCUMENTS)]
 
 
-def test_there_is_a_file_of_every_model() -> None:
-    """Models that came later may be missing, but none of the first version."""
-    names = {Recognizer.load(path).trained_.model.name for path in FOLDER.glob("*.loom")}
-    later: set[str] = set()
-    assert names == {name for name, kind in MODELS.items() if kind.__module__.startswith("spanloom.")} - later
+def test_there_is_a_file_of_every_model_of_the_first_version() -> None:
+    first = {
+        *("cascade", "chain", "chains", "dgm", "dgm-nested", "dgm-s", "edge", "hypergraph", "innermost", "joined"),
+        *("layered", "memm", "multilabel", "outermost", "semimarkov", "spans", "state", "tagger", "weak-semimarkov"),
+    }
+    assert {Recognizer.load(path).trained_.model.name for path in FOLDER.glob("*.loom")} == first
 
 
 @pytest.mark.parametrize("name", EXPECTED["mentions"])

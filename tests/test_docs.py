@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence, read, write
-from spanloom.annotators import Annotator, base
+from spanloom.annotators import Annotator
+from spanloom.annotators.base import CLASSES
+from spanloom.learning import TRAINERS
+from spanloom.models import MODELS
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS = re.compile(r"genia:|uner:|pos\.loom|class Mine")
@@ -27,11 +31,20 @@ def blocks() -> list[Any]:
     return found
 
 
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Models, trainers and annotators that a block defines are forgotten after it."""
+    before = [(known, dict(known)) for known in (MODELS, TRAINERS, CLASSES)]
+    yield
+    for known, kept in before:
+        known.clear()
+        known.update(kept)
+
+
 @pytest.mark.parametrize("code", blocks())
 def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the names that the text around it speaks of, in a folder with the files that it names."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(base, "CLASSES", dict(base.CLASSES))  # a class of annotators that a block defines is forgotten
     train, dev = list(read("sample:train"))[:60], list(read("sample:dev"))[:20]
     write(train, "train.jsonl")
     write(dev, "dev.jsonl")

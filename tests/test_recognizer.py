@@ -254,7 +254,7 @@ def test_parameters_of_the_recogniser_are_only_stored_until_fit():
         ({"threads": 0}, "'threads'"),
         ({"seed": -1}, "'seed'"),
         ({"trainer": "sgd"}, "'trainer' parameter must be one of auto, lbfgs, adagrad, perceptron.*Got 'sgd'"),
-        ({"decide": "worst"}, "'decide' parameter must be one of best, auto, f1, precision=0.95.*Got 'worst'"),
+        ({"decide": "worst"}, "must be one of best, auto, f1, precision=0.95, recall=0.9. Got 'worst'"),
     ],
 )
 def test_bad_settings_say_what_is_allowed(settings, message):

@@ -164,6 +164,14 @@ void bind_subset_finder(nb::module_& m) {
           },
           "rows"_a, "names"_a, "columns"_a, "sentence"_a = 0, "The scores of a sentence's cells, see SkipLattice.")
       .def(
+          "pair_ids",
+          [](const SubsetFinder& self, const std::vector<std::string>& names, nb::handle columns, std::size_t sentence,
+             std::size_t j, std::size_t i) {
+            const TokenInput input = read_input(names, columns, nb::none());
+            return give(self.pair_ids(input, sentence, j, i));
+          },
+          "names"_a, "columns"_a, "sentence"_a, "j"_a, "i"_a, "The known features of a pair of tokens.")
+      .def(
           "find",
           [](const SubsetFinder& self, const SparseRows& rows, const std::vector<std::string>& names,
              nb::handle columns, std::size_t k, const Input<double>& thresholds, double above, bool no_overlap,

@@ -620,6 +620,9 @@ class SubsetFinder:
     def scores(self, rows: SparseRows, names: Sequence[str], columns: object, sentence: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The scores of a sentence's cells, see SkipLattice."""
 
+    def pair_ids(self, names: Sequence[str], columns: object, sentence: int, j: int, i: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The known features of a pair of tokens."""
+
     def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, no_overlap: bool, no_embedding: bool, no_self_embedding: bool, threads: int) -> list:
         """
         Of each sentence, (score, type, tokens) of its subsets, the best first.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from spanloom.annotators import Pipeline
 from spanloom.base.errors import NotFittedError, ParameterError
-from spanloom.base.parameters import check_count
+from spanloom.base.parameters import check_count, check_share
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import split_sentences, tokenize
 from spanloom.decisions import penalty
+from spanloom.decisions.repairs import repair
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
 from spanloom.explain import Explanation, explain, numbered
@@ -45,6 +48,11 @@ class FittedRecognizer(Parameters):
         trained = self._fitted()
         ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
         return trained.distribution(ready)
+
+    def distributions(self, document: Document) -> list[Distribution]:
+        """Return what the model believes of each sentence of a document, all of which it may look at."""
+        trained = self._fitted()
+        return [trained.distribution(sentence) for sentence in self._ready([document])[0].sentences]
 
     def explain(
         self,
@@ -81,6 +89,13 @@ class FittedRecognizer(Parameters):
         check_count("k", k)
         return self.distribution(sentence).k_best(k)
 
+    @property
+    def belief_(self) -> str:
+        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron."""
+        belief = self._fitted().belief
+        trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
+        return "scores" if trainer == "perceptron" and belief == "exact" else belief
+
     def marginals(self, sentence: Sentence) -> Marginals:
         """Return the probability of every label at every token, separator at every gap or label of every candidate.
 
@@ -95,14 +110,34 @@ class FittedRecognizer(Parameters):
         check_count("n", n)
         return self.distribution(sentence).sample(n, self.seed if seed is None else seed)
 
-    @property
-    def belief_(self) -> str:
-        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron."""
-        belief = self._fitted().belief
-        trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
-        return "scores" if trainer == "perceptron" and belief == "exact" else belief
-
     # How it decides
+
+    def _asked(self, probabilities: bool, above: float | None) -> tuple[Rule, bool]:
+        """Return the rule for what is asked for, and whether probabilities are needed."""
+        trained, rule = self._fitted(), self.rule_
+        if above is not None:
+            check_share("above", above)
+            rule = Rule(dict.fromkeys(trained.labels, float(above)), fitting=False)
+        if trained.model.makes is not None:  # a tagger gives every token its label, whatever is asked for
+            return Rule(), False
+        return rule, probabilities or rule.thresholds is not None
+
+    def _answers(
+        self, documents: Sequence[Document], rule: Rule, conflicts: Counter[str] | None, probable: bool
+    ) -> list[list[Mention]]:
+        """Return the mentions of every sentence of documents, repaired."""
+        trained = self._fitted()
+        ready = [s for document in self._ready(documents) for s in document.sentences]
+        found = rule.answers(trained, ready, self.threads, conflicts, probabilities=probable and not self.repairs)
+        if not self.repairs:
+            return found
+        rest = iter(found)
+        done = [
+            mentions
+            for document in documents
+            for mentions in repair(document.sentences, list(islice(rest, len(document.sentences))), self.repairs)
+        ]
+        return trained.probabilities(ready, done, self.threads) if probable else done
 
     def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
         """Use the mention penalty that gives the highest F1 on development data; ``by_label``: one for each label.

@@ -14,13 +14,10 @@ import numpy.typing as npt
 from spanloom.annotators import Annotator
 from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import load_arrays, save_arrays
-from spanloom.base.parameters import check_share
-from spanloom.corpus import Document, Mention, Sentence
+from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
 from spanloom.decisions.best import Decision
-from spanloom.decisions.repairs import repair
-from spanloom.decisions.rule import Rule
 from spanloom.evaluation import Report, evaluate
 from spanloom.features import FeatureSet
 from spanloom.fitted import FittedRecognizer
@@ -138,8 +135,6 @@ class Recognizer(FittedRecognizer):
         ----------
         corpus
             E.g. ``read("train.jsonl")``.
-        y
-            Ignored; scikit-learn passes it.
         dev
             Development data: their F1 is in every record of ``history_``, and patience and choices go by it.
         listener
@@ -168,19 +163,15 @@ class Recognizer(FittedRecognizer):
     ) -> Any:
         """Find the mentions of a text, a sentence, a document, or each of many.
 
+        Returns a ``Document`` for a string, and otherwise what was given, with the found mentions instead of its own.
+
         Parameters
         ----------
-        corpus
-            What to look at.
         probabilities
             Whether mentions get their ``prob``; see ``docs/probabilities.md`` for what it is in each model. Where it is
             not exact, ``Document.meta["probabilities"]`` says what it is.
         above
             Every mention with at least this probability, whether or not the decision takes it.
-
-        Returns
-        -------
-        A ``Document`` for a string, and otherwise what was given, with the found mentions instead of its own.
         """
         if isinstance(corpus, str | Sentence | Document):
             return next(self.stream([corpus], probabilities=probabilities, above=above))
@@ -199,38 +190,19 @@ class Recognizer(FittedRecognizer):
 
         ``conflicts`` counts mentions of a reduction's parts that hardly go together: ``"crossing"``, ``"labels"``.
         """
-        trained, rule = self._fitted(), self.rule_
-        if above is not None:
-            check_share("above", above)
-            rule = Rule(dict.fromkeys(trained.labels, float(above)), fitting=False)
-        if trained.model.makes is not None:
-            probabilities, rule = False, Rule()
-        probable = probabilities or rule.thresholds is not None
+        trained = self._fitted()
+        rule, probable = self._asked(probabilities, above)
         belief = self.belief_ if probable else "exact"
         items = iter(corpus)
         while units := list(islice(items, batch)):
             documents = as_documents(self._of_text(unit) if isinstance(unit, str) else unit for unit in units)
-            ready = [s for document in self._ready(documents) for s in document.sentences]
-            answers = rule.answers(trained, ready, self.threads, conflicts, probabilities=probable and not self.repairs)
-            if self.repairs:
-                answers = self._repaired(documents, answers)
-                if probable:
-                    answers = trained.probabilities(ready, answers, self.threads)
-            found = iter(answers)
+            found = iter(self._answers(documents, rule, conflicts, probable))
             for unit, document in zip(units, documents, strict=True):
                 own = list(islice(found, len(document.sentences)))
                 if belief != "exact":
                     document = replace(document, meta={**document.meta, "probabilities": belief})
                 done = [trained.model.after(s, m) for s, m in zip(document.sentences, own, strict=True)]
                 yield done[0] if isinstance(unit, Sentence) else document.with_sentences(done)
-
-    def _repaired(self, documents: Sequence[Document], found: list[list[Mention]]) -> list[list[Mention]]:
-        rest = iter(found)
-        return [
-            mentions
-            for document in documents
-            for mentions in repair(document.sentences, list(islice(rest, len(document.sentences))), self.repairs)
-        ]
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""

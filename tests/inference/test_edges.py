@@ -14,6 +14,8 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom._native import EdgeStructure, Lattices
 from spanloom.base.errors import ParameterError
 from spanloom.inference import Trellis, segment_reading
+from spanloom.learning import LBFGS
+from spanloom.models import Memm
 from spanloom.models.chain import ChainComponent
 from spanloom.models.component import Shapes
 from spanloom.models.edge import EdgeComponent
@@ -168,12 +170,12 @@ def test_the_markov_model_over_states(settings: dict[str, object]) -> None:
         Sentence(["p53", "binds", "p53"], [Mention("protein", ((0, 1),)), Mention("protein", ((2, 3),))]),
         Sentence(["nothing", "here"], []),
     ]
-    ner = Recognizer("memm", features=["word[0]", "word[-1]"], scheme="IOB2", max_iter=30, l2=0.05, **settings)
-    model = ner.fit(train).model_
+    ner = Recognizer(Memm("IOB2", **settings), features=["word[0]", "word[-1]"], trainer=LBFGS(l2=0.05, max_iter=30))
+    model = ner.fit(train).trained_
     sentence = Sentence(["the", "p53", "gene"], [])
     structure, transitions = model.trellis()
     local = model.local_scores([sentence], 1)
-    reading = segment_reading(model.segments, unique=model.constrained, states=model.last.tolist())
+    reading = segment_reading(model.segments, unique=model.model.constrained, states=model.last.tolist())
     found = Trellis.of(structure, model.state_scores(local), transitions, reading)
     listed = []
     for labels in itertools.product(range(model.size), repeat=3):
@@ -182,7 +184,7 @@ def test_the_markov_model_over_states(settings: dict[str, object]) -> None:
             step = model.first_step if state is None else model.step[state]
             total += (local[t] + step)[y] - np.logaddexp.reduce(local[t] + step)
             state = model.first_state[y] if state is None else model.goes[state, y]
-        legal = not model.constrained or not model.segments.illegal(labels)
+        legal = not model.model.constrained or not model.segments.illegal(labels)
         listed.append((total if legal else -math.inf, frozenset(model.segments.decode(labels))))
     believed = Believed(listed)
     assert found.log_z == pytest.approx(believed.log_z, abs=1e-9)
@@ -191,5 +193,5 @@ def test_the_markov_model_over_states(settings: dict[str, object]) -> None:
     best = sorted(believed.sets.values(), reverse=True)[:4]
     assert [p for p, _ in found.k_best(4)] == pytest.approx(best, abs=1e-9)
     assert found.marginals().names == model.segments.labels
-    if model.constrained:
+    if model.model.constrained:
         assert found.k_best(1)[0][1] == model.find([sentence], 1)[0]

@@ -18,6 +18,7 @@ from spanloom.learning import LBFGS, Auto, Perceptron
 from spanloom.learning.tying import shortest
 from spanloom.models import Chain, Shapes
 from spanloom.models.structured import Structured
+from spanloom.models.supervised import supervise
 from spanloom.schemes import flatten
 
 FEATURES = ["bias", "lower(word)[-1..1]", "collapsed(word)", "suffix(word, 3)"]
@@ -47,8 +48,8 @@ def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> Non
     assert sites is not None
     assert pairs is not None
     rows = FeatureExtractor(FeatureSet(FEATURES)).fit(train)
-    ptr, cells = component.gold(mentions, Shapes(lengths))
-    objective = Likelihood(rows, component.structure, ptr, cells, sites, pairs, merge=False)
+    gold = supervise(component, train, mentions, Shapes(lengths))
+    objective = Likelihood(rows, component.structure, gold, sites, pairs, merge=False)
     optimiser = Lbfgs(objective, np.zeros(objective.size), l2=0.2)
     for _ in range(5):
         optimiser.iterate()
@@ -76,9 +77,9 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     sites, pairs = component.tying()
     assert sites is not None
     rows = CompressedRows(FeatureExtractor(FeatureSet(FEATURES)).fit(train), bundles=False)
-    gold = component.gold(mentions, Shapes(lengths))
-    every = Likelihood(rows, component.structure, *gold, sites, pairs)
-    few = Likelihood(rows, component.structure, *gold, shortest(sites), pairs)
+    gold = supervise(component, train, mentions, Shapes(lengths))
+    every = Likelihood(rows, component.structure, gold, sites, pairs)
+    few = Likelihood(rows, component.structure, gold, shortest(sites), pairs)
     assert few.size < every.size / 3
     steps = [Lbfgs(objective, np.zeros(objective.size), l2=0.2) for objective in (every, few)]
     for number in range(300):

@@ -70,6 +70,27 @@ std::vector<double> SubsetFinder::scores(const SparseRows& rows, const TokenInpu
   return scores;
 }
 
+std::vector<std::uint32_t> SubsetFinder::pair_ids(const TokenInput& input, std::size_t sentence, std::size_t j,
+                                                  std::size_t i) const {
+  if (sentence >= input.sentences()) throw std::out_of_range("no sentence " + std::to_string(sentence));
+  const auto first = static_cast<std::size_t>(input.sentence_ptr[sentence]);
+  const auto n = static_cast<std::size_t>(input.sentence_ptr[sentence + 1]) - first;
+  if (i >= n || j + 1 >= i) {
+    throw std::out_of_range("[SubsetFinder] tokens " + std::to_string(j) + " and " + std::to_string(i) + " of " +
+                            std::to_string(n) + " are no pair that skips something");
+  }
+  const PairValues values = find_values(*weights_.table, input);
+  PairReader reader(pairs_, values, first, n);
+  reader.set_left(j);
+  for (std::size_t m = j + 1; m < i; ++m) reader.add_between(m);
+  std::vector<std::uint32_t> ids;
+  reader.features(i, false, [&](std::uint32_t index, std::span<const std::uint32_t> key, bool) {
+    const std::uint32_t id = weights_.table->find(index, key);
+    if (id != kNone) ids.push_back(id);
+  });
+  return ids;
+}
+
 std::vector<std::vector<Subset>> SubsetFinder::find(const SparseRows& rows, const TokenInput& input, std::size_t k,
                                                     std::span<const double> thresholds, double above,
                                                     Restrictions restrictions, int threads) const {

@@ -9,10 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-import secrets
 import shutil
-import socket
-import zlib
 from pathlib import Path
 
 _NAME = re.compile(r"\.([0-9a-f]{8})-([0-9]+)-[0-9a-f]{16}\.part")
@@ -20,6 +17,8 @@ _NAME = re.compile(r"\.([0-9a-f]{8})-([0-9]+)-[0-9a-f]{16}\.part")
 
 def part_name() -> str:
     """Return a new name, with this machine and this process in it."""
+    import secrets  # here and below: who writes nothing does not wait for cryptography and sockets
+
     return f".{_host()}-{os.getpid()}-{secrets.token_hex(8)}.part"
 
 
@@ -73,4 +72,7 @@ def _alive(process: int) -> bool:
 @functools.lru_cache(maxsize=1)
 def _host() -> str:
     """Eight digits for this machine: on a shared disk, processes of others cannot be asked for."""
+    import socket
+    import zlib
+
     return f"{zlib.crc32(socket.gethostname().encode()):08x}"

@@ -1,4 +1,4 @@
-"""The list of commands, and what they all share: errors are one line on standard error, with exit code 2."""
+"""The command line, and what all commands share: errors are one line on standard error, with exit code 2."""
 
 from __future__ import annotations
 
@@ -12,26 +12,11 @@ import typer
 
 from spanloom import __version__
 from spanloom.base.errors import SpanloomError
-from spanloom.cli import (
-    cluster,
-    combine,
-    compare,
-    convert,
-    crossval,
-    demo,
-    evaluate,
-    info,
-    parse,
-    split,
-    stats,
-    tag,
-    train,
-    tune,
-    validate,
-)
+from spanloom.cli.commands import LazyGroup, add_commands
 
 app = typer.Typer(
     name="spanloom",
+    cls=LazyGroup,
     help="Find mentions that nest, overlap, cross or break into parts.",
     no_args_is_help=True,
     add_completion=False,
@@ -55,24 +40,7 @@ def options(
     """Find mentions that nest, overlap, cross or break into parts."""
 
 
-# Commands, one line each; their modules import what is slow to import when they run.
-app.command()(demo.demo)
-app.command()(train.train)
-app.command()(tag.tag)
-app.command()(info.info)
-app.command()(evaluate.evaluate)
-app.command()(compare.compare)
-app.command()(combine.combine)
-app.command()(tune.tune)
-app.command()(crossval.crossval)
-app.command()(convert.convert)
-app.command()(split.split)
-app.command()(cluster.cluster)
-app.command()(split.sample)
-app.command()(stats.stats)
-app.command()(validate.validate)
-app.command()(parse.parse)
-app.add_typer(parse.parser_app)
+add_commands(app)
 
 
 def main() -> None:

@@ -43,8 +43,11 @@ def info(
     strongest = plain_table("What it goes by")
     for heading in ("column", "for", "against"):
         strongest.add_column(heading)
+    words = {column.name: column.words for column in ner.trained_.weight_columns()}
     for column, sides in weights.items():
-        strongest.add_row(column, *("\n".join(f"{w:+.2f} {name}" for name, w in side) for side in sides.values()))
+        strongest.add_row(
+            words[column] or column, *("\n".join(f"{w:+.2f} {name}" for name, w in side) for side in sides.values())
+        )
     console.print(strongest)
 
 

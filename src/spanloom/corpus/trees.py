@@ -9,15 +9,18 @@ Heads are counted as in CoNLL-U: the head of a token is another token's number f
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
+from numbers import Integral
+from typing import TYPE_CHECKING
 
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.columns import missing_column
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: bool = False) -> list[tuple[int, int]]:
@@ -54,7 +57,9 @@ def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: boo
             f"the head of token {wrong[0][0]} is {wrong[0][1]!r}; heads are integers: 0 for a root, or the number of "
             f"one of the {len(numbers)} tokens, from 1"
         )
-    from spanloom import _native  # here: who only reads corpora does not wait for the core
+    import numpy as np  # here: who only reads corpora waits neither for numpy nor for the core
+
+    from spanloom import _native
 
     most = min(len(numbers), longest or len(numbers))
     bounds = _native.valid_spans(np.array(numbers, np.int32), max(most, 1), single)
@@ -63,7 +68,7 @@ def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: boo
 
 
 def _is_head(value: object, tokens: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) <= tokens
+    return isinstance(value, int | Integral) and not isinstance(value, bool) and 0 <= int(value) <= tokens
 
 
 def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
@@ -81,6 +86,8 @@ def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
     CorpusError
         If there is no such column, or if a value in it is not the number of a token.
     """
+    import numpy as np  # here: see valid_spans
+
     column = sentence.columns.get("head")
     name = f"sentence {number} ({' '.join(sentence.tokens[:6])} …)"
     if column is None:

@@ -18,12 +18,13 @@ from functools import partial
 from typing import Any
 
 from spanloom.base.arrays import Arrays
-from spanloom.base.errors import ModelFileError
+from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.inference import Distribution, Reread
+from spanloom.inference.distribution import STRUCTURES
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.contrast import Contrast, Pair
@@ -212,9 +213,19 @@ class JoinedParts(Parts):
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
         """Compare the joined labels that mention sets stand for."""
-        lengths = [len(sentence) for sentence in sentences]
-        runs = [(i, self.joined.runs(a, lengths[i]), self.joined.runs(b, lengths[i])) for i, a, b in pairs]
+        runs = [(i, self._runs(sentences[i], a), self._runs(sentences[i], b)) for i, a, b in pairs]
         return self.parts[0].contrasts(sentences, runs)
+
+    def _runs(self, sentence: Sentence, mentions: Sequence[Mention]) -> list[Mention]:
+        """The runs of joined labels for a set; if the tagger has no such labels, the best that are read like them."""
+        runs = self.joined.runs(mentions, len(sentence))
+        if all(run.label in self.joined.known for run in runs):
+            return runs
+        wanted = set(mentions)
+        for _, found in self.parts[0].distribution(sentence).k_best(STRUCTURES):
+            if set(self.read(found, len(sentence))) == wanted:
+                return found
+        raise ParameterError(f"no joined labels that the model knows stand for the mentions {list(mentions)}")
 
     def facts(self) -> dict[str, Any]:
         return {"layers": self.joined.depth, "joined_labels": len(self.joined.known)}

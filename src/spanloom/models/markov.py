@@ -30,6 +30,7 @@ from spanloom.models.contrast import (
 )
 from spanloom.models.trained import Trained, WeightColumn, chunks, probable
 from spanloom.schemes import Segments
+from spanloom.schemes.words import TOKEN
 
 if TYPE_CHECKING:
     from spanloom.models.memm import Memm
@@ -248,7 +249,8 @@ class Markov(Trained):
 
     def weight_columns(self) -> Iterator[WeightColumn]:
         for y, label in enumerate(self.segments.labels):
-            yield WeightColumn(label, self.features[:, y], self.extractor.name)
+            words = self.segments.words(y, TOKEN)
+            yield WeightColumn(label, self.features[:, y], self.extractor.name, words)
             yield WeightColumn(f"{label} after", self.histories[:, y], self._history)
 
     def _history(self, number: int) -> str:

@@ -183,7 +183,8 @@ class Parts(Trained):
         for number, part in enumerate(self.parts, 1):
             for column in part.weight_columns():
                 name = column.name if len(self.parts) == 1 else f"{number}: {column.name}"
-                yield replace(column, name=name)
+                words = column.words if len(self.parts) == 1 or not column.words else f"{number}: {column.words}"
+                yield replace(column, name=name, words=words)
 
     @property
     def weight_count(self) -> int:

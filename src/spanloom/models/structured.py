@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Parts, reading_order
 from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
-from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
 from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow, named
@@ -28,6 +27,7 @@ from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.believing import with_probabilities
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
+from spanloom.models.decoding import Dev, decode_all
 from spanloom.models.supervised import supervise
 from spanloom.models.trained import Trained, WeightColumn, chunks
 
@@ -68,7 +68,7 @@ class StructuredModel(Model):
         shapes = self.shapes(task.sentences, extractor.layout)
         rows = extractor.fit(task.sentences, task.threads, shapes.lattices)
         compressed = trainer.prepare(rows)
-        dev = None if task.dev is None else Dev.of(self, extractor, task.dev, task.threads)
+        dev = None if task.dev is None else self._watched(task.dev, extractor, task.threads)
         weights: list[Weights] = []
         history: list[Iteration] = []
         interrupted = False
@@ -107,6 +107,11 @@ class StructuredModel(Model):
         if interrupted:
             raise Interrupted(trained, history)
         return trained, history
+
+    def _watched(self, dev: Sequence[Sentence], extractor: FeatureExtractor, threads: int | None) -> Dev:
+        shapes = self.shapes(dev, extractor.layout)
+        rows = extractor.transform(dev, threads, shapes.lattices)
+        return Dev(rows, [s.mentions for s in dev], shapes, threads or 0)
 
     @classmethod
     def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
@@ -318,44 +323,6 @@ class Structured(Trained):
             stored[f"component.{i}.features"] = weights.features
             stored[f"component.{i}.globals"] = weights.globals
         return stored
-
-
-@dataclass(frozen=True, slots=True)
-class Dev:
-    """Development data, ready to be tagged after every iteration."""
-
-    rows: SparseRows
-    mentions: Mentions
-    shapes: Shapes
-    threads: int
-
-    @classmethod
-    def of(
-        cls, model: StructuredModel, extractor: FeatureExtractor, dev: Sequence[Sentence], threads: int | None
-    ) -> Dev:
-        """Extract the features of development sentences."""
-        shapes = model.shapes(dev, extractor.layout)
-        rows = extractor.transform(dev, threads, shapes.lattices)
-        return cls(rows, [s.mentions for s in dev], shapes, threads or 0)
-
-    def f1_of(self, component: Component) -> Callable[[Weights], float]:
-        """Return what gives micro F1 on the mentions of the component's own types for weights."""
-        gold = [[m for m in mentions if m.label in component.types] for mentions in self.mentions]
-
-        def f1(weights: Weights) -> float:
-            decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)
-            (found,) = decode_all([component], decoder, self.rows, self.shapes, self.threads)
-            return micro(gold, found).f1
-
-        return f1
-
-
-def decode_all(
-    components: Sequence[Component], decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int
-) -> list[Mentions]:
-    """Find the best structures of every sentence and read them; one list of mentions per component and sentence."""
-    best = decoder.best(rows, threads, [component.structure_for(shapes) for component in components])
-    return [component.decode_all(cells, ptr, shapes) for component, (ptr, cells) in zip(components, best, strict=True)]
 
 
 def _labels(components: Sequence[Component]) -> frozenset[str]:

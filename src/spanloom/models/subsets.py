@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +17,17 @@ from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import Mention, Parts
 from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring
 from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.inference import Distribution, Independent
 from spanloom.learning import SubsetWeights
 from spanloom.learning.online import ROLES
 from spanloom.models.base import Mentions
+from spanloom.models.contrast import Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.trained import Trained, WeightColumn
-from spanloom.schemes.subsets import conflict, decode_subset
+from spanloom.schemes.subsets import conflict, decode_subset, widest_gap
+from spanloom.schemes.words import article
 
 if TYPE_CHECKING:
     from spanloom.models.multilabel import Multilabel
@@ -32,6 +36,17 @@ TABLE = ("strings", "string_ends", "pool_sizes", "template_of", "keys")
 """The arrays of the table of pair features."""
 DISTANCES = ("2", "3", "4", "5", "6..7", "8..10", "11..15", "16..25", "26..")
 """The ranges of the distance between the ends of a skip that have a weight."""
+
+DISTANCE_STARTS = (2, 3, 4, 5, 6, 8, 11, 16, 26)
+"""Where they begin."""
+ROLE_WORDS = {
+    "start": "{} is the first token of {}",
+    "end": "{} is the last token of {}",
+    "next_left": "{} is followed by the next token of {}",
+    "next_right": "{} follows the token before it in {}",
+    "skip_left": "after {}, {} skips tokens",
+    "skip_right": "at {}, {} goes on after a gap",
+}
 
 Scored = list[tuple[float, Mention]]
 
@@ -176,6 +191,60 @@ class Subsets(Trained):
     def belief(self) -> str:
         return "candidates" if self.has_odds else "scores"
 
+    def rivals(self, sentence: Sentence, mention: Mention) -> tuple[float, list[Mention], list[Mention]]:
+        """Compare one mention with none: decisions do not depend on each other, and every subset has a score."""
+        if self.rescoring is not None:
+            raise ParameterError(
+                "this model rescores mentions by what stands beside them, so that a mention has no score of its own to "
+                "explain; train with Multilabel(rescore=False)"
+            )
+        if widest_gap(mention) > self.gap:
+            raise ParameterError(
+                f"the mention {mention.label!r} {mention.parts} skips {widest_gap(mention)} tokens, and the model "
+                f"looks at subsets that skip at most {self.gap}"
+            )
+        (contrast,) = self.contrasts([sentence], [(0, [mention], [])])
+        return math.fsum(contrast.contributions), [mention], []
+
+    def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
+        """Compare the scores of the mentions that only one of two sets has, above their thresholds."""
+        table = Table(self.extractor.transform(sentences))
+        columns, read = self._pairs.columns, self._pairs.read(sentences)
+        weights, types = self.weights, len(self.types)
+        width, bounds = len(ROLES) * types, [weights.tokens.size, weights.tokens.size + weights.pairs.size]
+
+        def weight(key: int) -> Weight:
+            if key >= bounds[0]:
+                return Weight(self._finder.pair_feature((key - bounds[0]) // types), "skipped tokens")
+            return Weight(self.extractor.name(key // width), self.extractor.group(key // width))
+
+        for number, best, other in pairs:
+            tokens, found = sentences[number].tokens, ContrastBuilder()
+            for mention in sorted(set(best) ^ set(other)):
+                sign, type_ = 1 if mention in set(best) else -1, self.types.index(mention.label)
+                for t, role in _roles(mention.tokens):
+                    site: Parts = ((t, t + 1),)
+                    words = ROLE_WORDS[role].format(quoted(tokens, site)[0], article(mention.label))
+                    ids, values = table.row(number, t)
+                    column = ROLES.index(role) * types + type_
+                    cell = Cell(site, f"{mention.label} {role}", words, sign)
+                    found.add(cell, ids * width + column, weights.tokens[ids, column], values)
+                for j, i in pairwise(mention.tokens):
+                    if i == j + 1:
+                        continue
+                    site = ((j, j + 1), (i, i + 1))
+                    cell = Cell(site, f"{mention.label} skip", f"{quoted(tokens, site)[0]} is one step", sign)
+                    ids = self._finder.pair_ids(columns, read, number, j, i).astype(np.int64)
+                    found.add(cell, bounds[0] + ids * types + type_, weights.pairs[ids, type_])
+                    if weights.distances.size:
+                        length = min(bisect_right(DISTANCE_STARTS, i - j) - 1, len(DISTANCES) - 1)
+                        value, name = float(weights.distances[length * types + type_]), f"distance {DISTANCES[length]}"
+                        found.add_one(cell, bounds[1] + length, value, Weight(name, "skipped tokens"))
+                threshold = -float(self.thresholds[type_])
+                whole = Cell(mention.parts, mention.label, f"the threshold of {mention.label}", sign)
+                found.add_one(whole, -1, threshold, Weight("threshold", "threshold"))
+            yield found.build(weight)
+
     # Keeping
 
     def weight_columns(self) -> Iterator[WeightColumn]:
@@ -219,3 +288,12 @@ class Subsets(Trained):
 
 def _log_odds(p: float) -> float:
     return math.log(p) - math.log1p(-p) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
+
+
+def _roles(tokens: Sequence[int]) -> list[tuple[int, str]]:
+    """The roles of the tokens of a subset: its ends, and both ends of each step."""
+    roles = [(tokens[0], "start"), (tokens[-1], "end")]
+    for j, i in pairwise(tokens):
+        kind = "next" if i == j + 1 else "skip"
+        roles += [(j, f"{kind}_left"), (i, f"{kind}_right")]
+    return roles

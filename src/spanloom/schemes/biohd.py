@@ -1,4 +1,4 @@
-"""BIOHD: broken mentions as one label a token (Tang et al. 2013), the baseline that everyone uses.
+"""BIOHD: discontinuous mentions as one label a token (Tang et al. 2013), the baseline that everyone uses.
 
 A mention without gaps that shares no token is ``B``, ``I``. The tokens of all other mentions are ``BH``, ``IH`` where
 several mentions share them (the *head*), and ``BD``, ``ID`` where one alone has them. Read back, every run of ``D`` of
@@ -8,9 +8,9 @@ an ``H`` without a ``D`` stands alone::
     Bill    and   Hilary   Clinton   traveled
     BD-PER  O     BD-PER   BH-PER    O           Bill … Clinton, Hilary Clinton
 
-The labels say less than the mentions: two broken mentions without a common token become one, two coordinations of one
-type in a sentence mix, and a mention within another (``IL-2`` in ``IL-2 receptor``) is lost, for the inner one has no
-token of its own. ``lost`` tells which mentions of a sentence do not come back.
+The labels say less than the mentions: two discontinuous mentions without a common token become one, two coordinations
+of one type in a sentence mix, and a mention within another (``IL-2`` in ``IL-2 receptor``) is lost, for the inner one
+has no token of its own. ``lost`` tells which mentions of a sentence do not come back.
 """
 
 from __future__ import annotations

@@ -19,6 +19,10 @@ class SubsetFinder {
   // The scores of a sentence's cells, see SkipLattice.
   std::vector<double> scores(const SparseRows& rows, const TokenInput& input, std::size_t sentence) const;
 
+  // The known features of a pair j < i of tokens that skips something.
+  std::vector<std::uint32_t> pair_ids(const TokenInput& input, std::size_t sentence, std::size_t j,
+                                      std::size_t i) const;
+
   // Of every sentence, the best k (0: as many as it has tokens) subsets by score - thresholds[type], without those
   // that a better one forbids, as long as that is above `above`.
   std::vector<std::vector<Subset>> find(const SparseRows& rows, const TokenInput& input, std::size_t k,

@@ -32,18 +32,23 @@ MAY = {
     "annotators": (*TEXT, NATIVE, "features"),
     "models": BELOW_MODELS,
     "parameters": TRAINING,
-    "training": (*TRAINING, "parameters", "version"),
+    "explain": (*TEXT, "models", "drawing"),
+    "deciding": TRAINING,
+    "training": (*TRAINING, "parameters", "deciding", "version"),
     "stored": (*TRAINING, "parameters", "version"),
-    "fitted": (*TRAINING, "parameters"),
+    "fitted": (*TRAINING, "parameters", "explain"),
     "recognizer": (*RECOGNIZER, "fitted"),
     "configuration": (*TEXT, "recognizer"),
     "tagging": (*TEXT, NATIVE, "formats", "schemes", "models", "recognizer"),
     "tagging_files": (*TEXT, "formats", "recognizer", "tagging"),
-    "tuning": (*TEXT, "evaluation", "recognizer", "configuration"),
+    "tuning": (*TEXT, "evaluation", "inference", "models", "recognizer", "configuration"),
 }
 """What each part may import besides itself; ``cli`` and ``spanloom`` itself may import all."""
 
 FOR_TYPES = {
+    "decisions/rule.py": {"models"},
+    "drawing/audit.py": {"tuning"},
+    "drawing/explanation.py": {"explain"},
     "annotators/base.py": {"learning"},
     "training.py": {"recognizer"},
     "stored.py": {"recognizer"},

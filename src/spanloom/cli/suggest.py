@@ -1,0 +1,51 @@
+"""``spanloom suggest``: what to annotate next."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from spanloom.cli.problems import show_report
+from spanloom.cli.sources import ParserOption
+
+
+def suggest(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    corpus: Annotated[list[str], typer.Argument(metavar="REF...", help="Text without annotation.")],
+    number: Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many sentences.")] = 100,
+    by: Annotated[str, typer.Option(help="entropy (per token), margin, disagreement or random.")] = "entropy",
+    other: Annotated[Path | None, typer.Option(metavar="MODEL", help="The second model for --by disagreement.")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="A file or reference; - prints.")] = "-",
+    seed: Annotated[int, typer.Option(help="Seed for --by random.")] = 1,
+    parser: ParserOption = None,
+) -> None:
+    """Choose the sentences whose annotation would help the model most, without near-duplicates.
+
+    They are written as documents of one sentence, with what the model finds, to be corrected.
+
+    [bold]Example:[/bold] spanloom suggest gene.loom raw.txt -n 100 -o next.jsonl
+    """
+    from spanloom.corpus import Document
+    from spanloom.formats import read, write
+    from spanloom.recognizer import Recognizer
+    from spanloom.tuning import suggest as choose
+
+    annotators = [] if parser is None else [parser]
+    ner = Recognizer.load(model, annotators=annotators)
+    second = None if other is None else Recognizer.load(other, annotators=annotators)
+    found = choose(ner, chain.from_iterable(read(ref) for ref in corpus), number, by=by, other=second, seed=seed)
+    documents = [
+        Document(
+            [one.sentence],
+            f"{one.document or 'document'}-{one.number}-{rank}",
+            meta={"document": one.document, "sentence": one.number, "rank": rank, by: round(one.score, 6)},
+        )
+        for rank, one in enumerate(found, 1)
+    ]
+    show_report(write(documents, f"jsonl:{output}" if output == "-" else output))
+    if len(found) < number:
+        Console(stderr=True).print(f"There are {len(found)} sentences that are no near-duplicates of each other.")
