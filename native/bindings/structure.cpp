@@ -194,7 +194,23 @@ void bind_structure(nb::module_& m) {
             return give(std::move(table));
           },
           "rows"_a, "threads"_a = 0, "part"_a = 0,
-          "The score table [sites * columns] of all sentences, without offsets.");
+          "The score table [sites * columns] of all sentences, without offsets.")
+      .def(
+          "all_scores",
+          [](const Decoder& self, const SparseRows& rows, int threads) {
+            std::vector<std::vector<double>> tables;
+            {
+              const nb::gil_scoped_release release;
+              tables = self.all_scores(rows, threads);
+            }
+            nb::list out;
+            for (auto& table : tables) out.append(give(std::move(table)));
+            return out;
+          },
+          "rows"_a, "threads"_a = 0,
+          nb::sig("def all_scores(self, rows: SparseRows, threads: int = 0) -> list[Annotated[NDArray[numpy.float64], "
+                  "dict(shape=(None,))]]"),
+          "The score tables of every structure, at the price of one.");
 }
 
 }  // namespace spanloom::bindings

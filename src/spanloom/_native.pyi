@@ -226,6 +226,9 @@ class Decoder:
     def scores(self, rows: SparseRows, threads: int = 0, part: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The score table [sites * columns] of all sentences, without offsets."""
 
+    def all_scores(self, rows: SparseRows, threads: int = 0) -> list[Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """The score tables of every structure, at the price of one."""
+
 class FlatReading:
     """One label per token; a mention goes on where there is no border."""
 

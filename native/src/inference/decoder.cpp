@@ -133,18 +133,29 @@ std::vector<Structures> Decoder::best(const SparseRows& rows, int threads, std::
 }
 
 std::vector<double> Decoder::scores(const SparseRows& rows, std::size_t part, int threads) const {
+  return std::move(tables(rows, part, part + 1, threads).front());
+}
+
+std::vector<std::vector<double>> Decoder::all_scores(const SparseRows& rows, int threads) const {
+  return tables(rows, 0, slices_.size(), threads);
+}
+
+std::vector<std::vector<double>> Decoder::tables(const SparseRows& rows, std::size_t begin, std::size_t end,
+                                                 int threads) const {
   check(rows);
-  const Slice& slice = slices_.at(part);
-  const std::size_t columns = slice.structure->columns();
   const float* values = rows.values.empty() ? nullptr : rows.values.data();
-  std::vector<double> out(rows.rows() * columns);
+  std::vector<std::vector<double>> out;
+  for (std::size_t p = begin; p < end; ++p) out.emplace_back(rows.rows() * slices_.at(p).structure->columns());
   parallel_for(rows.groups(), threads, [&](std::size_t g) {
     const auto first = static_cast<std::size_t>(rows.group_ptr[g]);
     const auto last = static_cast<std::size_t>(rows.group_ptr[g + 1]);
     std::vector<double> all((last - first) * stride_);
     kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
-    for (std::size_t r = first; r < last; ++r) {
-      std::copy_n(&all[(r - first) * stride_ + slice.first], columns, &out[r * columns]);
+    for (std::size_t p = begin; p < end; ++p) {
+      const std::size_t columns = slices_[p].structure->columns();
+      for (std::size_t r = first; r < last; ++r) {
+        std::copy_n(&all[(r - first) * stride_ + slices_[p].first], columns, &out[p - begin][r * columns]);
+      }
     }
   });
   return out;

@@ -22,18 +22,51 @@ void check_scores(std::span<const double> scores, const char* what) {
   }
 }
 
+// Sums of products in between have all their digits, down to terms that do not count.
+constexpr double kSmall = 1e-150;
+constexpr double kLarge = 1e150;
+
 }  // namespace
 
-void Trellis::normalise() {
+void Trellis::normalise() { normalise({}, {}); }
+
+void Trellis::normalise(std::span<const double> factor, std::span<const double> score) {
   std::vector<double> beta(nodes(), kMinusInfinity);
+  std::vector<double> scaled(factor.empty() ? 0 : nodes());  // exp(score + beta - common) of the layer after
   prob.assign(target.size(), 0.0);
   beta.back() = 0.0;
   double shift = 0;
   for (std::size_t layer = layer_ptr.size() - 2; layer-- > 0;) {
     double high = kMinusInfinity;
+    double common = kMinusInfinity;
+    if (!factor.empty()) {
+      for (std::int64_t u = layer_ptr[layer + 1]; u < layer_ptr[layer + 2]; ++u) {
+        common = std::max(common, score[u] + beta[u]);
+      }
+      if (common > kMinusInfinity) {
+        for (std::int64_t u = layer_ptr[layer + 1]; u < layer_ptr[layer + 2]; ++u) {
+          scaled[u] = std::exp(score[u] + beta[u] - common);
+        }
+      }
+    }
     for (std::int64_t v = layer_ptr[layer]; v < layer_ptr[layer + 1]; ++v) {
       const std::int64_t first = edge_ptr[v];
       const std::int64_t last = edge_ptr[v + 1];
+      if (common > kMinusInfinity) {
+        double total = 0;
+        for (std::int64_t e = first; e < last; ++e) total += prob[e] = factor[e] * scaled[target[e]];
+        if (total > kSmall && total < kLarge) {
+          beta[v] = common + std::log(total);
+          const double inverse = 1.0 / total;
+          for (std::int64_t e = first; e < last; ++e) {
+            log_prob[e] += beta[target[e]] - beta[v];
+            prob[e] *= inverse;
+          }
+          high = std::max(high, beta[v]);
+          continue;
+        }
+        std::fill(prob.begin() + first, prob.begin() + last, 0.0);  // too far apart for one factor each
+      }
       double top = kMinusInfinity;
       for (std::int64_t e = first; e < last; ++e) {
         log_prob[e] += beta[target[e]];
@@ -162,6 +195,7 @@ TrellisMaker::TrellisMaker(const ChainStructure& structure, std::span<const doub
       if (!structure.allowed(x, y) || transitions[x * columns_ + y] == kMinusInfinity) continue;
       next_.push_back(static_cast<std::int32_t>(y));
       step_.push_back(transitions[x * columns_ + y]);
+      factor_.push_back(std::exp(step_.back()));
     }
     next_ptr_.push_back(static_cast<std::int64_t>(next_.size()));
     if (structure.may_start(x)) first_.push_back(static_cast<std::int32_t>(x));
@@ -182,20 +216,25 @@ Trellis TrellisMaker::make(std::span<const double> scores) const {
   made.column = {made.border()};
   // Columns of score -inf have no node. at[y]: the node of a column in the next layer, or -1.
   std::vector<std::int32_t> at(columns_, -1);
+  std::vector<double> factor, score{0.0};  // of edges and of nodes
   const auto layer = [&](std::size_t t) {
     for (std::size_t y = 0; y < columns_; ++y) {
       at[y] = scores[t * columns_ + y] == kMinusInfinity ? -1 : static_cast<std::int32_t>(made.column.size());
-      if (at[y] >= 0) made.column.push_back(static_cast<std::int32_t>(y));
+      if (at[y] < 0) continue;
+      made.column.push_back(static_cast<std::int32_t>(y));
+      score.push_back(scores[t * columns_ + y]);
     }
     made.layer_ptr.push_back(static_cast<std::int64_t>(made.column.size()));
   };
-  const auto edge = [&](std::int32_t node, double weight) {
+  const auto edge = [&](std::int32_t node, double weight, double one) {
     made.target.push_back(node);
     made.log_prob.push_back(weight);
+    factor.push_back(one);
   };
   const auto close = [&] { made.edge_ptr.push_back(static_cast<std::int64_t>(made.target.size())); };
   made.target.reserve(sites * next_.size());
   made.log_prob.reserve(sites * next_.size());
+  factor.reserve(sites * next_.size());
   for (std::size_t t = 0; t < sites; ++t) {
     layer(t);
     const double* row = &scores[t * columns_];
@@ -203,26 +242,27 @@ Trellis TrellisMaker::make(std::span<const double> scores) const {
       const std::int32_t x = made.column[v];
       if (t == 0) {
         for (const std::int32_t y : first_) {
-          if (at[y] >= 0) edge(at[y], row[y]);
+          if (at[y] >= 0) edge(at[y], row[y], 1.0);
         }
       } else {
         for (std::int64_t i = next_ptr_[x]; i < next_ptr_[x + 1]; ++i) {
-          if (at[next_[i]] >= 0) edge(at[next_[i]], step_[i] + row[next_[i]]);
+          if (at[next_[i]] >= 0) edge(at[next_[i]], step_[i] + row[next_[i]], factor_[i]);
         }
       }
       close();
     }
   }
   made.column.push_back(made.border());
+  score.push_back(0.0);
   made.layer_ptr.push_back(static_cast<std::int64_t>(made.column.size()));
   const auto end = static_cast<std::int32_t>(made.column.size()) - 1;
   for (std::int64_t v = made.layer_ptr[sites]; v < made.layer_ptr[sites + 1]; ++v) {
     const bool ends = sites == 0 || std::binary_search(last_.begin(), last_.end(), made.column[v]);
-    if (ends) edge(end, 0.0);
+    if (ends) edge(end, 0.0, 1.0);
     close();
   }
   close();  // of the end
-  made.normalise();
+  made.normalise(factor, score);
   return made;
 }
 

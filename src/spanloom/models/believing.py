@@ -22,12 +22,12 @@ def with_probabilities(
 ) -> Mentions:
     """Give mentions the probability that one of the components finds them, 1 − Π (1 − P), without mention penalty."""
     probs = [[0.0] * len(own) for own in found]
-    for number, (component, one) in enumerate(zip(components, weights, strict=True)):
+    tables = decoder.all_scores(rows, threads or 0)
+    for component, one, scores in zip(components, weights, tables, strict=True):
         places = [[i for i, m in enumerate(own) if m.label in component.types] for own in found]
         if not any(places):
             continue
         asked = [[own[i] for i in some] for own, some in zip(found, places, strict=True)]
-        scores = decoder.scores(rows, threads or 0, number)
         each = component.probabilities(scores, rows.group_ptr, one.globals, shapes, asked, threads or 0)
         for known, some, new in zip(probs, places, each, strict=True):
             for i, p in zip(some, new, strict=True):

@@ -167,7 +167,7 @@ class Structured(Trained):
             rows, shapes = self._rows(chunk, threads)
             bounds = rows.group_ptr.tolist()
             # Without offsets: a penalty is a decision, not a belief.
-            tables = [self.decoder.scores(rows, threads or 0, number) for number in range(len(self.components))]
+            tables = self.decoder.all_scores(rows, threads or 0)
             for s, (first, last) in enumerate(pairwise(bounds)):
                 parts = [
                     c.distribution(table[first * len(c.columns) : last * len(c.columns)], one.globals, shapes, s)

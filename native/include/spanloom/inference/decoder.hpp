@@ -37,8 +37,13 @@ class Decoder {
 
   // scores[site, column] of all sentences under one structure, without offsets: [sites * columns].
   std::vector<double> scores(const SparseRows& rows, std::size_t part, int threads) const;
+  // The same for every structure, at the price of one.
+  std::vector<std::vector<double>> all_scores(const SparseRows& rows, int threads) const;
 
  private:
+  std::vector<std::vector<double>> tables(const SparseRows& rows, std::size_t begin, std::size_t end,
+                                          int threads) const;
+
   // One structure and its columns in the common table.
   struct Slice {
     std::shared_ptr<const Structure> structure;

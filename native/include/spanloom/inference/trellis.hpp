@@ -36,6 +36,8 @@ struct Trellis {
 
   // Turns log weights in log_prob into probabilities; adds the log of their sum to log_z.
   void normalise();
+  // The same where a weight is log(factor[edge]) + score[target]: an exponential for every node, not for every edge.
+  void normalise(std::span<const double> factor, std::span<const double> score);
 
   // P(column y at site t) as [sites, columns].
   std::vector<double> marginals() const;
@@ -61,7 +63,7 @@ class TrellisMaker {
   std::size_t columns_;
   std::vector<std::int64_t> next_ptr_;  // [L + 1]
   std::vector<std::int32_t> next_;      // the columns that may follow a column
-  std::vector<double> step_;            // their transition scores
+  std::vector<double> step_, factor_;   // their transition scores, and exp of these
   std::vector<std::int32_t> first_, last_;
 };
 
