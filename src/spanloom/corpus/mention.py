@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 Part = tuple[int, int]
 Parts = tuple[Part, ...]
@@ -98,6 +99,14 @@ class Mention:
 def reading_order(mention: Mention) -> tuple[int, int, str]:
     """By start, the longest first."""
     return mention.start, -mention.end, mention.label
+
+
+ORDERS: dict[str, Callable[[Mention], tuple[Any, ...]]] = {
+    "longest": lambda m: (-len(m), m.start, m.label),
+    "outermost": lambda m: (m.start, -m.end, m.label),
+    "innermost": lambda m: (m.end, -m.start, m.label),
+}
+"""Which of mentions that cannot stand together stay: the first in this order."""
 
 
 def _canonical(parts: Iterable[Iterable[int]]) -> Parts:

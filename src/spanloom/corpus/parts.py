@@ -24,6 +24,8 @@ def split_places(docs: Iterable[Document], parts: str, by: str, seed: int | None
 
     Examples
     --------
+    >>> docs = [Document([], id=str(i)) for i in range(10)]
+    >>> [sorted(part) for part in split_places(docs, "80/10/10", "document", None)]
     [[0, 1, 2, 3, 4, 5, 6, 7], [8], [9]]
     """
     try:

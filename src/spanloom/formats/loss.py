@@ -10,17 +10,11 @@ Ways to lose, for ``lossy=…`` (several may be joined by a comma):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from spanloom.base.errors import ParameterError
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import ORDERS, Mention
 from spanloom.formats.report import Report
-
-_ORDER: dict[str, Callable[[Mention], tuple[int, ...]]] = {
-    "outermost": lambda m: (m.start, -m.end),
-    "innermost": lambda m: (m.end, -m.start),
-    "longest": lambda m: (-len(m), m.start),
-}
 
 
 class Limits:
@@ -50,9 +44,9 @@ class Limits:
     def __init__(self, format: str, lossy: str = "", *, layers: int | None = None, discontinuous: bool = False) -> None:
         ways = [way for way in lossy.split(",") if way]
         for way in ways:
-            if way not in (*_ORDER, "contiguous"):
-                raise ParameterError(f"option lossy={way!r} must be one of {', '.join((*_ORDER, 'contiguous'))}")
-        orders = [way for way in ways if way in _ORDER]
+            if way not in (*ORDERS, "contiguous"):
+                raise ParameterError(f"option lossy={way!r} must be one of {', '.join((*ORDERS, 'contiguous'))}")
+        orders = [way for way in ways if way in ORDERS]
         if len(orders) > 1:
             raise ParameterError(f"option lossy={lossy!r}: choose one of {', '.join(orders)}")
         self.format = format
@@ -60,7 +54,7 @@ class Limits:
         self.discontinuous = discontinuous
         self.fill = "contiguous" in ways
         self.drop = bool(orders)
-        self.key = _ORDER[orders[0] if orders else "outermost"]
+        self.key = ORDERS[orders[0] if orders else "outermost"]
 
     def fit(self, mentions: Sequence[Mention], report: Report, where: str) -> list[list[Mention]]:
         """Return the mentions in layers; within a layer none overlap (one layer with all, if layers are unlimited)."""

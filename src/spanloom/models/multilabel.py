@@ -22,7 +22,7 @@ from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.parameters import check_choice, check_count
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import ORDERS, Mention
 from spanloom.decisions.rescoring import FOLDS, LOOKED_AT, LOWEST, Rescoring
 from spanloom.decisions.thresholds import best_threshold
 from spanloom.evaluation.score import micro
@@ -40,7 +40,6 @@ from spanloom.learning import (
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.subsets import TABLE, Subsets
 from spanloom.models.trained import Trained
-from spanloom.schemes.flat import ORDERS
 from spanloom.schemes.subsets import RESTRICTIONS, conflict, encode_subsets, kept_restrictions, widest_gap
 
 EPOCHS = 10

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from spanloom.base.errors import ParameterError
-from spanloom.corpus.mention import Mention
-
-ORDERS: dict[str, Callable[[Mention], tuple[Any, ...]]] = {
-    "longest": lambda m: (-len(m), m.start, m.label),
-    "outermost": lambda m: (m.start, -m.end, m.label),
-    "innermost": lambda m: (m.end, -m.start, m.label),
-}
-"""Which of mentions that cannot stand together stay: the first in this order."""
+from spanloom.corpus.mention import ORDERS, Mention
 
 CHOICES = tuple(ORDERS)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from spanloom.corpus.mention import Mention
+from spanloom.corpus.mention import ORDERS, Mention
 from spanloom.schemes.biohd import BIOHD, Biohd, lost
-from spanloom.schemes.flat import ORDERS, first_misfit, flatten
+from spanloom.schemes.flat import first_misfit, flatten
 from spanloom.schemes.maps import Representations
 from spanloom.schemes.segments import Segments
 
