@@ -90,9 +90,10 @@ def main() -> None:
     before, after = ({name: min(r[name] for r in rounds) for name in rounds[0]} for rounds in found.values())
     lines = ["| | before, s | after, s | after / before |", "|---|---:|---:|---:|"]
     lines += [f"| {name} | {t:.2f} | {after[name]:.2f} | {after[name] / t:.2f} |" for name, t in before.items()]
+    iterations = ", ".join(f"{name} {settings['max_iter']}" for name, settings in WORK.items())
     about = (
-        f"{given.sentences:,} sentences of GENIA, five types, default features, one thread; processor time, the least of "
-        f"{given.rounds} rounds by turns. Iterations: {', '.join(f'{n} {s['max_iter']}' for n, s in WORK.items())}."
+        f"{given.sentences:,} sentences of GENIA, five types, default features, one thread; processor time, the least "
+        f"of {given.rounds} rounds by turns. Iterations: {iterations}."
     )
     text = "\n".join(["# Before and after, in one run", "", about, "", *lines, ""])
     print(text)
