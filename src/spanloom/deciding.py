@@ -9,7 +9,7 @@ from typing import Any
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
 from spanloom.decisions.best import Decision, OnDev
-from spanloom.decisions.rule import Rule, one_label
+from spanloom.decisions.rule import Rule
 from spanloom.decisions.thresholds import Scored
 from spanloom.decisions.wanted import FLOOR, AtLeast, ByThreshold, ExpectedF1
 from spanloom.evaluation.score import Score, micro
@@ -110,6 +110,9 @@ def _seen(task: Task, trained: Trained, exclusive: bool) -> _Seen:
 
 
 def _believed(trained: Trained, sentences: Sequence[Sentence], threads: int | None, exclusive: bool) -> Scored:
-    """Every mention that is not too improbable, with its probability."""
-    each = (one.mentions(FLOOR) for one in trained.distributions(sentences, threads))
-    return [[(m.prob or 0.0, m) for m in (one_label(own) if exclusive else own)] for own in each]
+    """Every mention that is not too improbable, with its probability, but for those that a more probable one rules out.
+
+    A threshold for all labels cuts these lists: what is less probable never rules out what is more.
+    """
+    rule = Rule(dict.fromkeys(trained.labels, FLOOR), exclusive)
+    return [[(m.prob or 0.0, m) for m in own] for own in rule.answers(trained, sentences, threads)]

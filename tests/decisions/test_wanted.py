@@ -155,3 +155,13 @@ def test_without_dev_thresholds_are_cross_fitted(train):
     ner = Recognizer("chain", trainer=Auto(max_iter=3), keep="longest", decide="f1").fit(train)
     assert ner.training_["decision"]["chosen_on"] == "training data, cross-fitted"
     assert Rule.from_json(ner.rule_.to_json()) == ner.rule_
+
+
+def test_for_a_flat_model_no_common_threshold_is_better(train, dev):
+    """Overlapping mentions below 0.5 go before the threshold is chosen, so that no other cut of dev scores higher."""
+    settings = {"trainer": Auto(max_iter=10), "keep": "longest", "decide": ExpectedF1(by_label=False)}
+    ner = Recognizer("chain", **settings).fit(train, dev=dev)
+    told = ner.training_["decision"]["f1"]
+    for threshold in (FLOOR, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8):
+        ner.rule_ = Rule(dict.fromkeys(ner.labels_, threshold), ner.rule_.exclusive)
+        assert ner.score(dev).f1 <= told + 1e-12
