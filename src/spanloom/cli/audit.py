@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
+from spanloom.cli.console import make_console
 from spanloom.cli.outputs import check_output
 from spanloom.cli.settings import parse_settings
 from spanloom.cli.tables import plain_table
@@ -65,7 +65,7 @@ def audit(
         table.add_row(
             f"{one.suspicion:.3f}", one.kind, gold, instead, escape(f"{one.document} {one.sentence.text}"[:90])
         )
-    console = Console()
+    console = make_console()
     console.print(table)
     console.print(f"{found.judged:,} annotated mentions were judged; {found.unheld:,} cannot be held by the models.")
 

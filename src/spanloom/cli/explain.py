@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from spanloom.cli.console import make_console
 from spanloom.cli.outputs import check_output
 from spanloom.cli.sources import ParserOption
 
@@ -63,11 +63,11 @@ def explain(
         for one in found:
             print(json.dumps(one.to_json(top), ensure_ascii=False))
         return
-    console = Console(soft_wrap=True, highlight=False)
+    console = make_console(soft_wrap=True)
     if not found:
         console.print("The model finds nothing here; ask about a mention with --mention LABEL:START-END.")
     for one in found:
-        console.print(as_text(one, top), markup=False)
+        console.print(as_text(one, top))
         console.print()
 
 

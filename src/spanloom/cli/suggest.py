@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from spanloom.cli.console import make_console
 from spanloom.cli.problems import show_report
 from spanloom.cli.sources import ParserOption
 
@@ -48,4 +48,4 @@ def suggest(
     ]
     show_report(write(documents, f"jsonl:{output}" if output == "-" else output))
     if len(found) < number:
-        Console(stderr=True).print(f"There are {len(found)} sentences that are no near-duplicates of each other.")
+        make_console(stderr=True).print(f"There are {len(found)} sentences that are no near-duplicates of each other.")

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
+from spanloom.cli.console import make_console
 from spanloom.cli.outputs import check_output
 from spanloom.cli.settings import parse_settings, parse_value
 
@@ -202,7 +204,7 @@ def train(
     if as_json:
         print(json.dumps({"output": str(output), **ner.training_}, ensure_ascii=False))
     else:
-        _tell(Console(), ner, output)
+        _tell(make_console(), ner, output)
     if interrupted:
         raise typer.Exit(130)
 
@@ -234,7 +236,8 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
     t: dict[str, Any] = ner.training_
     features = sum(part.extractor.size for part in ner.parts_)
     console.print(
-        f"[bold]{output}[/bold]  {output.stat().st_size / 1e6:.1f} MB, {features:,} features, {len(ner.labels_)} labels"
+        Text(str(output), "bold"),
+        f"{output.stat().st_size / 1e6:.1f} MB, {features:,} features, {len(ner.labels_)} labels",
     )
     console.print(
         f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "
@@ -250,21 +253,20 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         )
         if ner.get_params()["decide__penalty"] == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
-            console.print(f"mention penalties in use: {chosen}", markup=False)
+            console.print(f"mention penalties in use: {chosen}")
     if "decision" in t:
-        console.print(_decision(t["decision"]), markup=False)
+        console.print(_decision(t["decision"]))
     ceiling = t["dev_ceiling"]
     if ceiling is not None and ceiling < 1:
-        console.print(f"[yellow]of the development mentions, the model can find at most {100 * ceiling:.1f} %[/yellow]")
+        console.print(f"of the development mentions, the model can find at most {100 * ceiling:.1f} %", style="yellow")
     if ner.ceiling_ < 1:
         what = []
         if t["lost"]:
             what.append(f"{t['lost']:,} mentions were left out, which the model cannot hold")
         if t["misread"]:
             what.append(f"{t['misread']:,} are read back as other mentions")
-        console.print(
-            f"[yellow]{', '.join(what)}: its recall on such data is at most {100 * ner.ceiling_:.1f} %[/yellow]"
-        )
+        recall = f"its recall on such data is at most {100 * ner.ceiling_:.1f} %"
+        console.print(f"{', '.join(what)}: {recall}", style="yellow")
 
 
 def _decision(chosen: Mapping[str, Any]) -> str:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
+from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
 from spanloom.cli.settings import parse_grid, parse_settings
 from spanloom.cli.tables import percent, plain_table
@@ -89,7 +91,7 @@ def tune(
     if as_json:
         print(json.dumps(found.to_json(), ensure_ascii=False))
     else:
-        _print(Console(), found)
+        _print(make_console(), found)
         if output is not None:
             print(f"{output}: trained with the best settings")
 
@@ -106,7 +108,7 @@ def _print(console: Console, found: Tuning) -> None:
         table.add_row(*cells, f"{trial.seconds:.1f}", style="bold green" if trial is found.best else None)
     console.print(table)
     best = ", ".join(f"{name}={value}" for name, value in found.best.settings.items())
-    console.print(f"best: [bold]{best}[/bold], F1 {percent(found.best.score.f1)}")
+    console.print("best:", Text(best, "bold"), f"with F1 {percent(found.best.score.f1)}")
 
 
 def _figure(found: Tuning) -> Figure:
