@@ -145,8 +145,10 @@ def test_a_file_of_settings_is_written_and_read(tmp_path) -> None:
     assert (again.trainer, again.keep, again.seed) == (ner.trainer, "longest", 3)
     assert (list(again.features), list(again.repairs)) == (["word"], ["parentheses"])
     (tmp_path / "bad.toml").write_text('modell = "chain"\n')
-    with pytest.raises(ParameterError, match=r"bad\.toml: there is no setting 'modell'; there are model, "):
-        read_config(tmp_path / "bad.toml")
+    with pytest.raises(ParameterError, match="there is no parameter 'modell'; there are model, "):
+        configure(read_config(tmp_path / "bad.toml"))
+    (tmp_path / "short.toml").write_text("l2 = 0.25\n")
+    assert configure(read_config(tmp_path / "short.toml")).get_params()["trainer__l2"] == 0.25
     (tmp_path / "worse.toml").write_text("model =\n")
     with pytest.raises(ParameterError, match=r"worse\.toml: not a TOML file"):
         read_config(tmp_path / "worse.toml")

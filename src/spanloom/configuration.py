@@ -59,7 +59,7 @@ def _is_known(ner: Recognizer, name: str) -> bool:
 
 
 def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the settings of a TOML file, with nested names.
+    """Return the settings of a TOML file, for ``configure``; the last part of a name is enough where it is clear.
 
     ::
 
@@ -80,10 +80,6 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ParameterError(f"{path}: the settings cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: not a TOML file: {error}") from None
-    known = Recognizer.defaults()
-    for name in data:
-        if name not in known:
-            raise ParameterError(f"{path}: there is no setting {name!r}; there are {', '.join(known)}")
     return _flat(data, "")
 
 

@@ -16,8 +16,8 @@ from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import SCHEMES
 from spanloom.models.chain import ChainComponent
 from spanloom.models.component import Component
-from spanloom.models.per_type import PerType
-from spanloom.schemes import Representations, Segments, first_misfit, flatten
+from spanloom.models.per_type import FlatPerType
+from spanloom.schemes import Representations, Segments
 from spanloom.schemes.labelling import merged
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Chains(PerType):
+class Chains(FlatPerType):
     """Chains by type.
 
     Parameters
@@ -38,7 +38,6 @@ class Chains(PerType):
     constrained: bool = True
 
     name = "chains"
-    holds = "contiguous mentions; those of one type do not overlap"
 
     def check(self) -> None:
         Representations.parse(self.scheme)
@@ -52,23 +51,6 @@ class Chains(PerType):
         own = self.representations
         labels = [f"{prefix}-{type_}" for prefix in SCHEMES[own.main].prefixes]
         return ChainComponent(Segments(own.main, labels), self.constrained, own)
-
-    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
-        for label in dict.fromkeys(m.label for m in mentions):
-            own = [i for i, m in enumerate(mentions) if m.label == label]
-            found = first_misfit([mentions[i] for i in own])
-            if found is not None:
-                return own[found[0]], found[1]
-        return None
-
-    def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
-        kept: list[Mention] = []
-        lost: list[Mention] = []
-        for label in dict.fromkeys(m.label for m in mentions):
-            held, gone = flatten([m for m in mentions if m.label == label], keep)
-            kept += held
-            lost += gone
-        return sorted(kept), sorted(lost)
 
     def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
         return merged(mentions) if self.representations.main == "IO" else []

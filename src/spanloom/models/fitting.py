@@ -28,7 +28,8 @@ def fit_model(model: Model, task: Task) -> Fitted:
             if sentence.known is not None:
                 raise ParameterError(
                     f"sentence {number} is annotated in part ({sentence.known}), and the model {model.name!r} learns "
-                    "from whole annotation only; choose another model, or leave such sentences out"
+                    "from whole annotation only; choose a likelihood model such as edge, state, chain or semimarkov, "
+                    "or leave such sentences out"
                 )
     held = hold(model, task.sentences, task.keep)
     if not any(held.mentions):

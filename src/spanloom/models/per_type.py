@@ -15,7 +15,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component
 from spanloom.models.structured import StructuredModel
-from spanloom.schemes.flat import apart, first_discontinuous
+from spanloom.schemes.flat import apart, first_discontinuous, first_misfit, flatten
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,7 +52,8 @@ class PerType(StructuredModel):
         return sorted(lost)
 
     def header(self, components: Sequence[Component]) -> dict[str, Any]:
-        return {"types": [next(iter(c.types)) for c in components]}
+        settings = {name: value for name, value in self.to_json().items() if name != "name"}
+        return {**settings, "types": [next(iter(c.types)) for c in components]}
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> tuple[Self, list[Component]]:
@@ -64,5 +65,29 @@ class PerType(StructuredModel):
 
     @classmethod
     def _of(cls, header: Mapping[str, Any]) -> Self:
-        """Make the model from the rest of the header."""
-        return cls()
+        """Make the model from its settings in the header."""
+        return cls(**{name: header[name] for name in cls.parameters() if name in header})
+
+
+@dataclass(frozen=True)
+class FlatPerType(PerType):
+    """Components by type, each of which holds mentions that do not overlap."""
+
+    holds = "contiguous mentions; those of one type do not overlap"
+
+    def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
+        for label in dict.fromkeys(m.label for m in mentions):
+            own = [i for i, m in enumerate(mentions) if m.label == label]
+            found = first_misfit([mentions[i] for i in own])
+            if found is not None:
+                return own[found[0]], found[1]
+        return None
+
+    def reduce(self, mentions: Sequence[Mention], keep: str) -> tuple[list[Mention], list[Mention]]:
+        kept: list[Mention] = []
+        lost: list[Mention] = []
+        for label in dict.fromkeys(m.label for m in mentions):
+            held, gone = flatten([m for m in mentions if m.label == label], keep)
+            kept += held
+            lost += gone
+        return sorted(kept), sorted(lost)
