@@ -149,6 +149,9 @@ def test_a_file_of_settings_is_written_and_read(tmp_path) -> None:
         configure(read_config(tmp_path / "bad.toml"))
     (tmp_path / "short.toml").write_text("l2 = 0.25\n")
     assert configure(read_config(tmp_path / "short.toml")).get_params()["trainer__l2"] == 0.25
+    named_labels = Recognizer("edge", decide=Best(penalty={"cell line": 0.5}))
+    write_config(named_labels, tmp_path / "labels.toml")
+    assert configure(read_config(tmp_path / "labels.toml")).decide == named_labels.decide
     (tmp_path / "worse.toml").write_text("model =\n")
     with pytest.raises(ParameterError, match=r"worse\.toml: not a TOML file"):
         read_config(tmp_path / "worse.toml")

@@ -118,11 +118,15 @@ def _write(values: Mapping[str, Any], table: str, lines: list[str]) -> None:
     inner = {name: value for name, value in values.items() if isinstance(value, dict)}
     for name, value in values.items():
         if name not in inner and value is not None:
-            lines.append(f"{name} = {_toml(value)}")
+            lines.append(f"{_key(name)} = {_toml(value)}")
     for name, value in inner.items():
-        full = f"{table}.{name}" if table else name
+        full = f"{table}.{_key(name)}" if table else _key(name)
         lines += ["", f"[{full}]"]
         _write(value, full, lines)
+
+
+def _key(name: str) -> str:
+    return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else _toml(name)
 
 
 def _toml(value: Any) -> str:

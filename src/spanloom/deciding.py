@@ -92,7 +92,7 @@ class _Seen:
 
 def _seen(task: Task, trained: Trained, exclusive: bool) -> _Seen:
     if task.dev is not None:
-        believed = _believed(trained, task.dev, task.threads, exclusive)
+        believed = _known(_believed(trained, task.dev, task.threads, exclusive), task.dev)
         return _Seen("development data", task.dev, believed, [s.mentions for s in task.dev])
 
     def train(others: list[Sentence]) -> Trained | None:
@@ -100,13 +100,21 @@ def _seen(task: Task, trained: Trained, exclusive: bool) -> _Seen:
             return None
         # The sizes of documents are not known of a part; without them sentences count as documents.
         own = replace(task, sentences=others, sizes=[1] * len(others), gold=[], dev=None, listener=None)
-        return fit_model(trained.model, own).trained
+        return fit_model(trained.model, own).whole()
 
     def apply(model: Trained, block: list[Sentence]) -> Scored:
         return _believed(model, [s.with_mentions([]) for s in block], task.threads, exclusive)
 
-    believed = cross_fit(task.sentences, FOLDS, train, apply, sizes=task.sizes, default=list)
+    believed = _known(cross_fit(task.sentences, FOLDS, train, apply, sizes=task.sizes, default=list), task.sentences)
     return _Seen("training data, cross-fitted", None, believed, [s.mentions for s in task.sentences])
+
+
+def _known(believed: Scored, sentences: Sequence[Sentence]) -> Scored:
+    """Leave out mentions of which a partial annotation does not say whether they are right."""
+    return [
+        own if s.known is None else [(p, m) for p, m in own if s.known.covers(m) or m in s.mentions]
+        for own, s in zip(believed, sentences, strict=True)
+    ]
 
 
 def _believed(trained: Trained, sentences: Sequence[Sentence], threads: int | None, exclusive: bool) -> Scored:

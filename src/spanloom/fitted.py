@@ -157,6 +157,7 @@ class FittedRecognizer(Parameters):
         penalty.check_penalty(value)
         if isinstance(value, str):
             raise ParameterError(f"a penalty is a number when tagging; {value!r} is chosen in training, with dev=…")
+        self._check_rule("mention penalty")
         trained.set_penalty(penalty.by_label(value, self.labels_))
         return self
 
@@ -165,8 +166,21 @@ class FittedRecognizer(Parameters):
 
         Only for models that score mentions one by one, which ``multilabel`` does.
         """
+        self._check_rule("threshold on scores")
         self._fitted().set_threshold(threshold)
         return self
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its answers are those of its trained model alone: no annotators, no repairs, no rule of its own."""
+        return not self.pipeline_.annotators and not self.repairs and self.rule_ == Rule()
+
+    def _check_rule(self, what: str) -> None:
+        if self.rule_.thresholds is not None:
+            raise ParameterError(
+                f"this recogniser decides by thresholds on probabilities, so that a {what} would have no effect; ask "
+                'with predict(above=…), or train with decide="best"'
+            )
 
     model_ = property(lambda self: self._fitted().model, doc="The model, with what was chosen from the data.")
     parts_ = property(lambda self: self._fitted().parts, doc="The trained models that it is made of.")

@@ -63,7 +63,9 @@ class Parameters:
         within = {name: _settings(name, params.get(name, value)) for name, value in own.items() if name in changed}
         asked = {name.removeprefix(f"trainer{JOINT}") for name in params if name.startswith(f"trainer{JOINT}")}
         if isinstance(within.get("trainer"), Auto) and not asked.issubset(Auto.parameters()):
-            within["trainer"] = self._trainer(within.get("model", params.get("model", self.model)))
+            given = within["trainer"]
+            model = within.get("model", params.get("model", self.model))
+            within["trainer"] = LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
         whole = {name: value for name, value in params.items() if name not in within}
         for name, value in merge("the settings of a Recognizer", own | within, whole).items():
             if value is not own[name]:

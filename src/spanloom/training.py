@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import spanloom
@@ -19,7 +19,7 @@ from spanloom.decisions.best import OnDev
 from spanloom.decisions.named import decision
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.score import micro
-from spanloom.learning import Iteration, Listener
+from spanloom.learning import Interrupted, Iteration, Listener
 from spanloom.models import Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.holding import hold
@@ -88,7 +88,11 @@ def train(
         listener=listener,
     )
     fitted = fit_model(model, task)
-    rule, chosen = settle(decide, task, fitted)
+    try:
+        rule, chosen = settle(decide, task, fitted)
+    except KeyboardInterrupt:  # the model is there, only the decision is not
+        fitted = replace(fitted, interrupted=Interrupted(fitted.trained, fitted.history))
+        rule, chosen = Rule(), None
     facts = _facts(task, fitted, rule, start)
     return Training(fitted, pipeline, rule, facts if chosen is None else {**facts, "decision": chosen})
 

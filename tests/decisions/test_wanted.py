@@ -165,3 +165,9 @@ def test_for_a_flat_model_no_common_threshold_is_better(train, dev):
     for threshold in (FLOOR, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8):
         ner.rule_ = Rule(dict.fromkeys(ner.labels_, threshold), ner.rule_.exclusive)
         assert ner.score(dev).f1 <= told + 1e-12
+
+
+def test_labels_without_candidates_keep_the_common_threshold():
+    """A hundred gold mentions of which the model believes none."""
+    gold = [[Mention("A", ((0, 1),))] for _ in range(100)]
+    assert ExpectedF1().choose([[] for _ in gold], gold, ["A"]).keys() == {"A"}

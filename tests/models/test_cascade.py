@@ -200,3 +200,33 @@ def test_side_by_side_is_the_same_as_one_after_the_other(guesses):
     assert states[0][1] == states[1][1]
     assert all((states[0][0][name] == states[1][0][name]).all() for name in states[0][0])
     assert len(one.parts_) == 3
+
+
+def test_an_interruption_of_cross_fitting_stops_the_training(monkeypatch):
+    """The second training is that of a double: what it has learned by then is not used."""
+    from spanloom.learning import LBFGS
+
+    trainings, steps = [], LBFGS.steps
+
+    def stopped(self, problem, **options):
+        trainings.append(1)
+        if len(trainings) == 2:
+            raise KeyboardInterrupt
+        return steps(self, problem, **options)
+
+    monkeypatch.setattr(LBFGS, "steps", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        Recognizer(Cascade(folds=2), features=["word"], threads=1).fit(NESTED)
+    assert len(trainings) == 2
+
+
+def test_a_file_keeps_the_groups(tmp_path):
+    """Thresholds leave out what the model cannot hold, so that groups count after loading too."""
+    for groups in ([["protein", "RNA"], ["other"]], "all+RNA+other"):
+        ner = Recognizer(Cascade(groups=groups), features=["word"], trainer=LBFGS(max_iter=5), keep="longest").fit(
+            NESTED
+        )
+        ner.save(tmp_path / "m.loom")
+        both = [Mention("protein", ((0, 2),)), Mention("RNA", ((0, 1),))]
+        loaded = Recognizer.load(tmp_path / "m.loom")
+        assert loaded.trained_.model.misfit(both) == Cascade(groups=groups).misfit(both)

@@ -217,3 +217,18 @@ def test_order_is_one_or_two():
         fit(beam=0)
     with pytest.raises(ParameterError, match="'order' parameter must be one of 1, 2"):
         fit(order=3)
+
+
+def test_empty_sentences_have_a_distribution():
+    ner = fit()
+    assert ner.predict(Sentence([]), probabilities=True).mentions == []
+    assert ner.distribution(Sentence([])).k_best(2) == [(1.0, [])]
+
+
+def test_unknown_tokens_make_no_rule_of_the_dictionary():
+    """A word that is annotated nowhere is not forbidden to be a mention."""
+    from spanloom.corpus import Known
+
+    part = Sentence(["zyx", "x"], [], known=Known(ranges=((1, 2),)))
+    ner = Recognizer(Memm(dictionary=2), features=["word"], trainer=LBFGS(max_iter=3)).fit([*TRAIN, part, part])
+    assert "zyx" not in ner.trained_.words

@@ -245,13 +245,13 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
     )
     if t["dev_f1"] is not None:
         console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
-    if ner.penalty_curve_ is not None:
+    if ner.penalty_curve_ is not None and "decision" not in t:
         score = ner.penalty_curve_.at(ner.penalty_curve_.chosen or 0.0)
         console.print(
             f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives dev F1 {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
         )
-        if ner.get_params()["decide__penalty"] == "auto-by-label":
+        if ner.get_params().get("decide__penalty") == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}")
     if "decision" in t:

@@ -174,7 +174,7 @@ class Document:
 
     def with_sentences(self, sentences: list[Sentence]) -> Document:
         """Return a document that shares everything but the sentences, which have the same texts."""
-        return Document(sentences, self.id, self.text, self.starts, self.meta)
+        return _unchecked(sentences, self.id, self.text, self.starts, self.meta)
 
     def chars(self, mention: Mention) -> Parts:
         """Return a document mention's character ranges in ``text``."""
@@ -203,6 +203,14 @@ class Document:
         return self.to_html()
 
 
+def _unchecked(sentences: list[Sentence], id: str, text: str, starts: list[int], meta: dict[str, Any]) -> Document:
+    """Return a document of what was checked before."""
+    document = object.__new__(Document)
+    document.sentences, document.id, document.text = sentences, id, text
+    document.starts, document.meta = starts, meta
+    return document
+
+
 def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
     """Return documents as they are, and sentences as documents of one.
 
@@ -216,7 +224,7 @@ def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
         if isinstance(item, Document):
             documents.append(item)
         elif isinstance(item, Sentence):
-            documents.append(Document([item], "", item.text, [0]))
+            documents.append(_unchecked([item], "", item.text, [0], {}))
         else:
             raise ParameterError(
                 f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"

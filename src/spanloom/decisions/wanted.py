@@ -77,16 +77,21 @@ class ExpectedF1(ByThreshold):
         while moved:  # label after label, until none moves: F1 rises with every step
             moved = False
             for label, curve in curves.items():
-                if curve.gold < ENOUGH:
+                if curve.gold < ENOUGH or not len(curve.values):
                     continue
                 others = [(curves[other], t) for other, t in chosen.items() if other != label]
                 given = sum(one.at(t)[0] for one, t in others) + curve.given
                 right = sum(one.at(t)[1] for one, t in others) + curve.right
                 f1 = (2 * right / (given + total)).tolist()
-                now = int(np.searchsorted(-curve.values, -chosen[label], side="right")) - 1
+                was_given, was_right = curve.at(chosen[label])
+                now = (
+                    2
+                    * (sum(one.at(t)[1] for one, t in others) + was_right)
+                    / (sum(one.at(t)[0] for one, t in others) + was_given + total)
+                )
                 # Of several with the same F1, the one nearest to the threshold for all.
                 best = max(range(len(f1)), key=lambda i: (round(f1[i], 12), -abs(curve.values[i] - common[label])))
-                if f1[best] > (f1[now] if now >= 0 else 0.0) + 1e-12:
+                if f1[best] > now + 1e-12:
                     chosen[label], moved = float(curve.values[best]), True
         return chosen
 
@@ -143,6 +148,8 @@ class _Curve:
     """How many mentions of a label are given, and how many of them are right, at descending thresholds."""
 
     values: npt.NDArray[np.float64]
+    least: npt.NDArray[np.float64]
+    """The lowest probability that is above each threshold."""
     given: npt.NDArray[np.int64]
     right: npt.NDArray[np.int64]
     gold: int
@@ -159,9 +166,9 @@ class _Curve:
         below = np.append(p[1:], 0.0)[last] if len(p) else p
         right = np.cumsum([right for _, right in pairs], dtype=np.int64)
         # A threshold lies halfway between two different probabilities.
-        return cls(np.maximum((p[last] + below) / 2, FLOOR), last + 1, right[last], sum(map(len, golds)))
+        return cls(np.maximum((p[last] + below) / 2, FLOOR), p[last], last + 1, right[last], sum(map(len, golds)))
 
     def at(self, threshold: float) -> tuple[int, int]:
         """Return how many are given and right at any threshold."""
-        i = int(np.searchsorted(-self.values, -threshold, side="right")) - 1
+        i = int(np.searchsorted(-self.least, -threshold, side="right")) - 1
         return (int(self.given[i]), int(self.right[i])) if i >= 0 else (0, 0)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.inference.distribution import STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
 
@@ -48,7 +49,7 @@ class Reread(Distribution):
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
-        return self.base.exact and 1.0 - covered(self._listed) <= MISSING
+        return self.base.exact and self.missing <= MISSING
 
     def prob(self, mention: Mention) -> float:
         return min(1.0, math.fsum(math.exp(p) for p, own in self._listed if mention in own))
@@ -77,6 +78,11 @@ class Reread(Distribution):
         mass = math.log(covered(kept))
         return _Listed(self, [(p - mass, own) for p, own in kept], mass)
 
+    @property
+    def missing(self) -> float:
+        """The probability of what is not listed."""
+        return max(0.0, 1.0 - covered(self._listed))
+
 
 class _Listed(Reread):
     """Some of the listed sets, as clamping leaves them."""
@@ -85,6 +91,14 @@ class _Listed(Reread):
         super().__init__(whole.base, whole._read, whole.labels)
         self.log_z = whole.log_z + mass
         self.__dict__["_listed"] = listed
+        self._missing = whole.missing / (math.exp(mass) + whole.missing) if whole.missing > MISSING else 0.0
+
+    @property
+    def missing(self) -> float:
+        return self._missing
+
+    def marginals(self) -> Marginals:
+        raise ParameterError("the cells of joined labels have no marginals given mentions; ask for prob of mentions")
 
     def sample(self, n: int, seed: int) -> list[list[Mention]]:
         probs = np.exp([p for p, _ in self._listed])

@@ -125,7 +125,9 @@ class Cascade(Reduction):
         parts, labels = restore_parts(header, arrays)
         try:
             order: list[Group] = [None if group is None else tuple(map(str, group)) for group in header["order"]]
-            model = cls(parts[0].model, guesses=bool(header["guesses"]), folds=header["folds"])
+            named = [group for group in order if group is not None]
+            groups = "+".join(["all", *(label for group in named for label in group)]) if None in order else named
+            model = cls(parts[0].model, groups, guesses=bool(header["guesses"]), folds=header["folds"])
             return CascadeParts(model, parts, labels, extractor.features, order, own=bool(header["own"]))
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ModelFileError(f"the groups of the cascade are damaged: {error}") from None
@@ -187,7 +189,7 @@ class _Training:
         apart = replace(
             task,
             features=task.features.plus(templates),
-            penalty=dict(penalty) or 0.0,
+            penalty=0.0,
             threads=self._threads(self.model.folds),
             gold=[],
             dev=None,
@@ -198,7 +200,10 @@ class _Training:
             if not any(s.mentions for s in others):
                 return None
             # Within a part, cross-fitting does not cut what it got as documents; the sizes are no longer those.
-            return fit_model(self.model.part, replace(apart, sentences=others, sizes=[1] * len(others))).trained
+            part = fit_model(self.model.part, replace(apart, sentences=others, sizes=[1] * len(others))).whole()
+            own = {label: value for label, value in penalty.items() if label in part.labels}
+            part.set_penalty(own)
+            return part
 
         def apply(part: Trained, block: list[Sentence]) -> Mentions:
             return part.find([s.with_mentions([]) for s in block], apart.threads)

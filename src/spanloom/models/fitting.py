@@ -20,6 +20,12 @@ class Fitted:
     held: Held
     interrupted: Interrupted | None = None
 
+    def whole(self) -> Trained:
+        """Return the trained model; ``KeyboardInterrupt`` if its training was stopped, for who needs all of it."""
+        if self.interrupted is not None:
+            raise KeyboardInterrupt(*self.interrupted.args)
+        return self.trained
+
 
 def fit_model(model: Model, task: Task) -> Fitted:
     """Train a model on the mentions of ``task.sentences`` that it can hold."""

@@ -145,6 +145,8 @@ class Markov(Trained):
     def state_scores(self, local: Floats) -> Floats:
         """Return the scores ``[t, state]`` that make the chain over states the model: log p is their sum."""
         scores = local[:, self.last]
+        if not len(local):
+            return scores
         scores[:-1] -= _log_sums(local[1:], self.step)
         scores[0] += self.first_step[self.last] - _log_sums(local[:1], self.first_step[None, :])[0]
         return scores

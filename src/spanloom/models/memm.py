@@ -80,6 +80,7 @@ class Memm(Model):
 
     def check(self) -> None:
         Representations.parse(self.scheme)
+        check_count("order", self.order)
         check_choice("order", str(self.order), ("1", "2"))
         if self.dictionary is not None:
             check_count("dictionary", self.dictionary)
@@ -222,6 +223,8 @@ def _seen(sentences: Sequence[Sentence], labelled: Sequence[npt.NDArray[np.int32
     counts: dict[str, int] = {}
     labels: dict[str, set[int]] = {}
     for sentence, numbers in zip(sentences, labelled, strict=True):
+        if sentence.known is not None:  # what is unknown must not become a rule
+            continue
         for word, y in zip(sentence.tokens, numbers.tolist(), strict=True):
             counts[word] = counts.get(word, 0) + 1
             labels.setdefault(word, set()).add(y)

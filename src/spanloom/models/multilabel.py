@@ -189,6 +189,9 @@ class _Lesson:
         self.model, self.task, self.trainer = model, task, trainer
         counts = Counter(m.label for mentions in task.gold for m in mentions)
         self.types = sorted(counts, key=lambda label: (-counts[label], label))
+        if isinstance(model.threshold, Mapping):
+            for label in model.threshold.keys() - counts.keys():
+                raise ParameterError(f"there is no label {label!r} to set a threshold for; labels: {self.types}")
         auto = model.restrictions == "auto"
         self.restrictions = kept_restrictions(task.gold) if auto else tuple(model.restrictions)
         widest = max((widest_gap(m) for some in task.gold for m in some), default=0)

@@ -104,8 +104,7 @@ class Reduction(Model):
         features = task.features.plus(templates)
         own = replace(task, sentences=sentences, gold=[], features=features, dev=dev, listener=tell)
         fitted = fit_model(self.part, own)
-        if fitted.interrupted is not None:  # without the other parts, this one is of no use
-            raise KeyboardInterrupt(*fitted.interrupted.args)
+        fitted.whole()  # without the other parts, one that was stopped is of no use
         return replace(fitted, history=[numbered(record) for record in fitted.history])
 
 
@@ -242,7 +241,9 @@ class _Own(Model):
         tagger.fit(corpus, dev=task.dev, listener=task.listener)
         history = list(getattr(tagger, "history_", ()))
         trained = getattr(tagger, "trained_", None)
-        return (trained if isinstance(trained, Trained) else _OwnTagger(self, tagger)), history
+        if isinstance(trained, Trained) and getattr(tagger, "is_plain", False):
+            return trained, history
+        return _OwnTagger(self, tagger), history
 
     @classmethod
     def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
