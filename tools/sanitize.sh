@@ -24,7 +24,8 @@ grep -q __asan_init "$module" || { echo "$module is built without sanitizers" >&
 preload=$(gcc -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so)
 
 if [ $# -eq 0 ]; then
-  set -- -m "not corpus" tests/native tests/features tests/models tests/test_recognizer.py
+  set -- -m "not corpus" tests/native tests/features tests/models tests/inference \
+    tests/test_tagging.py tests/corpus/test_tokenizer.py tests/corpus/test_sentences.py tests/test_recognizer.py
 fi
 
 # Python keeps memory until it ends, so leaks are not looked for.
