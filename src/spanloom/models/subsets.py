@@ -84,6 +84,7 @@ class Subsets(Trained):
         self.gap, self.restrictions, self.has_odds = gap, restrictions, probabilities
         self.weights, self._pairs, self.penalty = weights, pairs, {}
         self.rescoring: Rescoring | None = None
+        self.calibration: tuple[float, float] | None = None  # slope and offset, see decisions.platt
         self.thresholds = np.zeros(len(types))
         self._finder = SubsetFinder(
             pairs.program,
@@ -177,18 +178,27 @@ class Subsets(Trained):
     def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
         """Every candidate for itself; what else there is has no probability.
 
-        The log-odds are the score where it was learned as such. A margin has even odds at the threshold.
+        The log-odds are the score where it was learned as such, or what calibration makes of it. Otherwise a margin has
+        even odds at the threshold.
         """
         least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
         for scored in self.candidates(sentences, threads=threads):
             odds = [
-                score - least[mention.label] if mention.prob is None else _log_odds(mention.prob)
+                self._odds(score, least[mention.label]) if mention.prob is None else _log_odds(mention.prob)
                 for score, mention in scored
             ]
             yield Independent([mention for _, mention in scored], odds, exact=False)
 
+    def _odds(self, score: float, least: float) -> float:
+        if self.calibration is None:
+            return score - least
+        slope, offset = self.calibration
+        return slope * score + offset
+
     @property
     def belief(self) -> str:
+        if self.calibration is not None:
+            return "calibrated"
         return "candidates" if self.has_odds else "scores"
 
     def rivals(self, sentence: Sentence, mention: Mention) -> tuple[float, list[Mention], list[Mention]]:
@@ -276,6 +286,7 @@ class Subsets(Trained):
             "restrictions": list(self.restrictions),
             "thresholds": self.thresholds.tolist(),
             "company": None if self.rescoring is None else self.rescoring.to_json(),
+            "calibration": None if self.calibration is None else list(self.calibration),
             "probabilities": self.has_odds,
         }
 

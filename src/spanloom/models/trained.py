@@ -83,8 +83,8 @@ class Trained(ABC):
         """What its probabilities are.
 
         ``"exact"``: those of its distribution; ``"bound"``: such, or lower bounds where structures are too many;
-        ``"parts"``: of parts that were trained apart; ``"candidates"``: each candidate for itself; ``"scores"``: a
-        function of margins, not calibrated.
+        ``"parts"``: of parts that were trained apart; ``"candidates"``: each candidate for itself;
+        ``"calibrated"``: margins by Platt scaling; ``"scores"``: a function of margins, not calibrated.
         """
         return "exact"
 
