@@ -7,6 +7,7 @@ are not, a label with enough mentions can have a threshold of its own.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -44,9 +45,9 @@ class ByThreshold(Decision):
         """
         return dict.fromkeys(labels, min(max(self.threshold(believed, gold), FLOOR), 1.0))
 
+    @abstractmethod
     def threshold(self, believed: Scored, gold: Gold) -> float:
         """Return one threshold for all labels."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
