@@ -48,7 +48,7 @@ def trained() -> dict[str, Recognizer]:
     return {}
 
 
-def fitted(name: str, cache: dict[str, Recognizer], **settings: object) -> Recognizer:
+def fitted(name: str, cache: dict[str, Recognizer]) -> Recognizer:
     if name not in cache:
         cache[name] = make(name).fit(TRAIN)
     return cache[name]

@@ -3,7 +3,7 @@
 from spanloom.learning.adagrad import Adagrad
 from spanloom.learning.follow import Interrupted, Steps, follow, named
 from spanloom.learning.lbfgs import LBFGS
-from spanloom.learning.online import LogLinear, Mira, SubsetProblem, SubsetWeights, learn_subsets
+from spanloom.learning.online import LogLinear, Mira, Online, SubsetProblem, SubsetWeights, learn_subsets
 from spanloom.learning.perceptron import Perceptron
 from spanloom.learning.problem import Auto, Problem, StructureTrainer, Trainer, Weights
 from spanloom.learning.records import Iteration, Listener
@@ -23,6 +23,7 @@ __all__ = [
     "Listener",
     "LogLinear",
     "Mira",
+    "Online",
     "Perceptron",
     "Problem",
     "Steps",

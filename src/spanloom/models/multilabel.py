@@ -31,6 +31,7 @@ from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.learning import (
     Interrupted,
     Iteration,
+    Online,
     Steps,
     SubsetProblem,
     SubsetWeights,
@@ -42,9 +43,6 @@ from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.subsets import TABLE, Subsets
 from spanloom.models.trained import Trained
 from spanloom.schemes.subsets import RESTRICTIONS, conflict, encode_subsets, kept_restrictions, widest_gap
-
-EPOCHS = 10
-"""How often every sentence is visited, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,10 @@ class Multilabel(Model):
     # Learning
 
     def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
-        trainer = task.trainer if task.trainer.max_iter is not None else task.trainer.with_params(max_iter=EPOCHS)
+        # The perceptron visits sentences more often where it learns structures.
+        trainer = task.trainer
+        if trainer.max_iter is None:
+            trainer = trainer.with_params(max_iter=Online.usual)
         lesson = _Lesson(self, task, trainer)
         rescoring: Rescoring | None = None
         if self.rescore and lesson.gap > 0:
