@@ -205,3 +205,14 @@ def test_columns_that_are_no_tags_are_not_pointed_out(tmp_path: Path, other: str
     corpus = read(path)
     assert len(list(corpus)) == 1
     assert not corpus.report.problems
+
+
+def test_what_is_known_is_not_lost_silently(tmp_path):
+    """A format without a place for partial annotation says so; JSONL has one."""
+    from spanloom import Document, Mention, Sentence, write
+    from spanloom.corpus import Known
+
+    doc = Document([Sentence(["a", "b"], [Mention("X", ((0, 1),))], known=Known(labels=("X",)))])
+    told = [str(problem) for problem in write([doc], tmp_path / "a.conll").problems]
+    assert any("annotated in part (1 times)" in one for one in told)
+    assert not write([doc], tmp_path / "a.jsonl").problems

@@ -20,6 +20,8 @@ from spanloom.formats.report import Report
 from spanloom.formats.tables import row_document
 from spanloom.formats.writing import binary_target
 
+keeps_known = True
+
 _JSON = ("columns", "features", "meta")
 _ROWS = 1000
 

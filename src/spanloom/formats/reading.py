@@ -3,7 +3,8 @@
 A format is a module of ``spanloom.formats`` with ``read(path, report, *, option=default, …)``, a generator of
 documents, or ``write(docs, path, report, *, option=default, …)``, or both. It may have ``takes_folders = True``, if a
 folder is one corpus rather than a folder of files to be read one after the other, ``finds_files = True``, if its paths
-are not names of files, and ``check_target(path, **options)``, called before anything is written. Other packages add
+are not names of files, ``keeps_known = True``, if it holds ``Sentence.known``, and ``check_target(path, **options)``,
+called before anything is written. Other packages add
 formats by entry points of the group ``spanloom.formats`` that name such a module.
 """
 
@@ -19,6 +20,7 @@ from spanloom.base.errors import CorpusError, ParameterError, SpanloomError
 from spanloom.base.files import check_place
 from spanloom.base.plugins import FORMATS, load_plugin
 from spanloom.corpus.document import Document, Sentence
+from spanloom.formats.loss import Unwritten
 from spanloom.formats.reference import EXTENSIONS, Reference
 from spanloom.formats.report import Report
 from spanloom.formats.shards import files_of
@@ -126,7 +128,10 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
     function = check_target(parsed, **options)
     settings = _options(function, parsed, options)
     report = Report(ref=Reference(parsed.format, parsed.path, settings))
-    function(_counted(docs, report), parsed.path, report, **settings)
+    partial = Unwritten(parsed.format)
+    function(_counted(docs, report, partial), parsed.path, report, **settings)
+    if not getattr(_module(parsed.format), "keeps_known", False):
+        partial.tell(report, parsed.path)
     raise_stopped(report)
     return report
 
@@ -166,12 +171,14 @@ def _check_labels(doc: Document, report: Report, where: str) -> None:
                 report.error("label", f"{where}, sentence {k}", what)
 
 
-def _counted(docs: Iterable[Document], report: Report) -> Iterator[Document]:
+def _counted(docs: Iterable[Document], report: Report, partial: Unwritten) -> Iterator[Document]:
     """Yield documents on and count them; an error ends them and is kept, so that what came before can be written."""
     try:
         for doc in docs:
             report.mentions += sum(len(s.mentions) for s in doc.sentences)
             report.documents += 1
+            for sentence in doc.sentences:
+                partial.note("what is known of sentences that are annotated in part", sentence.known is not None)
             yield doc
     except SpanloomError as error:
         if not report.documents:

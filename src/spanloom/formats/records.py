@@ -120,4 +120,3 @@ def _note_rest(doc: Document, unwritten: Unwritten) -> None:
         unwritten.note("columns", sentence.columns)
         unwritten.note("own features", sentence.features is not None)
         unwritten.note("sentence meta", sentence.meta)
-        unwritten.note("what is known", sentence.known is not None)

@@ -21,3 +21,5 @@ from spanloom.formats.jsonl.parsing import parse
 from spanloom.formats.jsonl.records import to_dict
 
 __all__ = ["parse", "read", "to_dict", "write"]
+
+keeps_known = True
