@@ -4,8 +4,8 @@ A format is a module of ``spanloom.formats`` with ``read(path, report, *, option
 documents, or ``write(docs, path, report, *, option=default, …)``, or both. It may have ``takes_folders = True``, if a
 folder is one corpus rather than a folder of files to be read one after the other, ``finds_files = True``, if its paths
 are not names of files, ``keeps_known = True``, if it holds ``Sentence.known``, and ``check_target(path, **options)``,
-called before anything is written. Other packages add
-formats by entry points of the group ``spanloom.formats`` that name such a module.
+called before anything is written. Other packages add formats by entry points of the group ``spanloom.formats`` that
+name such a module.
 """
 
 from __future__ import annotations
