@@ -20,6 +20,7 @@ from spanloom import Document, Recognizer, Sentence, read
 from spanloom._native import Likelihood, Supervision
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import LBFGS, Problem
+from spanloom.learning.lbfgs import native_tying
 from spanloom.models import Chain
 from spanloom.models.component import Component, Shapes
 from spanloom.models.holding import hold
@@ -58,8 +59,10 @@ def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) 
     rows = ner.extractor_.transform(sentences)
     component, gold = encoded(Chain(scheme), sentences)
     sites, pairs = component.tying()
-    objective = Likelihood(rows, component.structure, gold, sites, pairs, merge=False, observed=True)
-    state = objective.size - (component.structure.global_cells if pairs is None else pairs[2])
+    objective = Likelihood(
+        rows, component.structure, gold, native_tying(sites), native_tying(pairs), merge=False, observed=True
+    )
+    state = objective.size - (component.structure.global_cells if pairs is None else pairs.width)
     representations = 1 + len(Representations.parse(scheme).others)
     return state, rows.entries * representations / state
 

@@ -13,7 +13,7 @@ from experiments import bc2gm
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.settings import recognizer
 from spanloom.corpus import Document, Sentence
-from spanloom.evaluation import Report, evaluate
+from spanloom.evaluation import Evaluation, evaluate
 from spanloom.features.brown import train_clusters
 from spanloom.features.separator_sets import GAP_SETS
 from spanloom.formats import read
@@ -62,7 +62,7 @@ class Test:
             self.blank = [bc2gm.blind(doc) for doc in self.documents]
             self.gold = [bc2gm.in_characters(doc) for doc in self.documents]
 
-    def report(self, found: list[Any]) -> Report:
+    def report(self, found: list[Any]) -> Evaluation:
         """Compare what was found with gold."""
         return evaluate(self.gold, found if self.documents is None else [bc2gm.in_characters(doc) for doc in found])
 

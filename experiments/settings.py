@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spanloom import Recognizer
-from spanloom.tuning.jobs import make_recognizer
+from spanloom.configuration import configure
 
 NAMES = {"overlap": "keep", "algorithm": "trainer", "company": "rescore", "mention_penalty": "penalty"}
 """Names of the first version, and today's."""
@@ -28,4 +28,4 @@ def today(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def recognizer(settings: Mapping[str, Any], **more: Any) -> Recognizer:
     """Return a recogniser that has learned nothing; ``min_count`` is the cut-off of its features."""
-    return make_recognizer(today({**settings, **more}))
+    return configure(today({**settings, **more}))

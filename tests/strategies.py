@@ -156,7 +156,7 @@ def _lattice(draw: Any, most: int) -> tuple[int, list[tuple[int, int]], tuple[in
         spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + longest) + 1)]
         return n, spans, layout, Lattices.up_to(np.array([n]), longest, layout)
     heads = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
-    lattices = Lattices.guided(np.array([n]), np.array(heads, np.int32), longest, False, layout)
+    lattices = Lattices.guided(np.array([n]), np.array(heads, np.int32), longest, layout, single=False)
     return n, list(valid_spans(heads, longest=longest, single=False)), layout, lattices
 
 

@@ -39,7 +39,7 @@ def compare(train: list[Sentence], dev: list[Sentence], l2: float, path: str) ->
     trainer.train(path)
     theirs = trainer.logparser.last_iteration["loss"]
 
-    ner = Recognizer(Chain(constrained=False), features=TEMPLATES, trainer=LBFGS(l2=l2, tol=1e-6, max_iter=1000)).fit(
+    ner = Recognizer(Chain(constrained=False), features=TEMPLATES, trainer=LBFGS(l2=l2, tol=1e-5, max_iter=1000)).fit(
         train
     )
     component, weights = ner.trained_.components[0], ner.trained_.weights[0]

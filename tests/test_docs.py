@@ -9,15 +9,20 @@ from typing import Any
 
 import pytest
 
+from extras import needs
 from spanloom import Mention, Recognizer, Sentence, read, write
 from spanloom.annotators import Annotator
 from spanloom.annotators.base import CLASSES
-from spanloom.learning import TRAINERS
+from spanloom.learning import LBFGS, TRAINERS
 from spanloom.models import MODELS
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDS = re.compile(r"genia:|uner:|pos\.loom|class Mine")
 """What a fresh machine has not, and what is an outline."""
+
+
+OPTIONAL = re.compile(r"^(?:import|from) (spacy|datasets|pandas|polars|duckdb|pyarrow)\b", re.M)
+"""Packages of extras; a block that imports one is a test of extras, and finds a model in ``gene.loom``."""
 
 
 def blocks() -> list[Any]:
@@ -27,6 +32,8 @@ def blocks() -> list[Any]:
         for block in re.finditer(r"```python\n(.*?)```", text, re.S):
             line = text.count("\n", 0, block.start()) + 1
             marks = [pytest.mark.skip(reason="needs what is not here")] if NEEDS.search(block[1]) else []
+            if OPTIONAL.search(block[1]):
+                marks += [pytest.mark.extras, pytest.mark.filterwarnings("ignore")]
             found.append(pytest.param(block[1], id=f"{page.name}:{line}", marks=marks))
     return found
 
@@ -48,7 +55,10 @@ def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatc
     train, dev = list(read("sample:train"))[:60], list(read("sample:dev"))[:20]
     write(train, "train.jsonl")
     write(dev, "dev.jsonl")
+    needs(*OPTIONAL.findall(code))
     whole = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for doc in train for s in doc.sentences]
+    if OPTIONAL.search(code) and "gene.loom" in code:
+        Recognizer("edge", trainer=LBFGS(max_iter=5)).fit(whole).save("gene.loom")
     names = {
         "Annotator": Annotator,
         "Mention": Mention,

@@ -17,6 +17,7 @@ TEXT = ("base", "corpus")
 BELOW_MODELS = (*TEXT, NATIVE, "schemes", "evaluation", "features", "inference", "decisions", "learning")
 TRAINING = (*BELOW_MODELS, "annotators", "models")
 RECOGNIZER = (*TRAINING, "parameters", "training", "stored")
+LOOKING = ("formats", "drawing", "evaluation")
 MAY = {
     "base": (),
     NATIVE: (),
@@ -34,14 +35,35 @@ MAY = {
     "parameters": TRAINING,
     "explain": (*TEXT, "models", "drawing"),
     "deciding": TRAINING,
-    "training": (*TRAINING, "parameters", "deciding", "version"),
+    "choosing": (*TEXT, "evaluation"),
+    "training": (*TRAINING, "parameters", "choosing", "deciding", "version"),
     "stored": (*TRAINING, "parameters", "version"),
-    "fitted": (*TRAINING, "parameters", "explain"),
-    "recognizer": (*RECOGNIZER, "fitted"),
+    "fitted": (*TRAINING, "parameters", "explain", "deciding"),
+    "bundled": (),
+    "keeping": (*RECOGNIZER, "fitted", "bundled"),
+    "card": ("base", "evaluation", "keeping"),
+    "recognizer": (*RECOGNIZER, "fitted", "keeping"),
     "configuration": (*TEXT, "recognizer"),
     "tagging": (*TEXT, NATIVE, "formats", "schemes", "models", "recognizer"),
     "tagging_files": (*TEXT, "formats", "recognizer", "tagging"),
+    "scale": (*RECOGNIZER, "formats", "fitted", "bundled", "recognizer", "tagging", "tagging_files", "tuning"),
+    "serving": (*TEXT, "formats", "learning", "recognizer", "tagging", "tagging_files", "version"),
+    "integrations": (
+        *TEXT,
+        NATIVE,
+        "formats",
+        "models",
+        "evaluation",
+        "recognizer",
+        "configuration",
+        "tagging",
+        "scale",
+    ),
+    "frames": ("integrations",),
+    "compat": ("base", NATIVE),
+    "notebook": ("base", "learning"),
     "tuning": (*TEXT, "evaluation", "inference", "models", "recognizer", "configuration"),
+    "workbench": (*TEXT, *LOOKING, "features", "learning", "recognizer", "configuration", "tuning", "serving"),
 }
 """What each part may import besides itself; ``cli`` and ``spanloom`` itself may import all."""
 
@@ -51,14 +73,14 @@ FOR_TYPES = {
     "drawing/explanation.py": {"explain"},
     "annotators/base.py": {"learning"},
     "training.py": {"recognizer"},
-    "stored.py": {"recognizer"},
+    "stored.py": {"keeping"},
 }
 """What files import from above for type checkers only."""
 
-WITHIN = {"corpus/document.py": {"drawing"}}
-"""What files import from above within functions: a sentence in a notebook is drawn."""
+WITHIN = {"corpus/document.py": {"drawing"}, "keeping.py": {"card"}, "inference/distribution.py": {"drawing"}}
+"""What files import from above within functions: what notebooks show is drawn, a folder gets a README."""
 
-LAZY = {"scipy", "rich", "typer", "sklearn", "matplotlib"}
+LAZY = {"scipy", "rich", "typer", "sklearn", "matplotlib", "dask", "distributed", "pyspark", "pyarrow", "pandas"}
 """Imported in the functions that need them, but for the command line and drawings in it."""
 
 READING = ("base", "corpus", "formats", "schemes", "drawing", "evaluation")
@@ -159,3 +181,9 @@ def test_files_are_short() -> None:
         if lines > most:
             long.append(f"{path.relative_to(ROOT)} has {lines} lines, more than {most}")
     assert long == []
+
+
+def test_test_files_have_names_of_their_own() -> None:
+    """pytest imports them by name alone."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

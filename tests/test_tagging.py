@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanloom import CorpusError, Recognizer, read, write
+from spanloom import CorpusError, Document, Recognizer, Sentence, read, write
 from spanloom._native import TokenizedTexts
 from spanloom.base.errors import ParameterError
-from spanloom.corpus import make_document
+from spanloom.corpus import make_document, split_sentences
 from spanloom.formats.checks import encode
 from spanloom.formats.jsonl import to_dict
 from spanloom.formats.report import Report
@@ -68,8 +70,8 @@ def trained_on(part: str, model: Model | str = "chain", iterations: int = 1, **s
     return ner.fit(read(f"sample:{part}"))
 
 
-def by_objects(ner: Recognizer, text: str, id: str = "") -> str:
-    document = ner.predict(make_document(text, id))
+def by_objects(ner: Recognizer, text: str, id: str = "", **asked: Any) -> str:
+    document = ner.predict(make_document(text, id), **asked)
     return encode(to_dict(document, chars=True), "here")
 
 
@@ -87,6 +89,32 @@ def test_the_sample_gives_the_same_lines(trained: Recognizer) -> None:
     batch = TextTagger(trained, threads=1).tag(texts)
     assert batch.json_lines([""] * len(texts)).decode() == "".join(by_objects(trained, text) for text in texts)
     assert len(set(batch.document.tolist())) > len(texts) / 2
+
+
+@pytest.mark.parametrize("asked", [{"probabilities": True}, {"above": 0.2}, {"above": 1e-9}])
+def test_probabilities_are_written_as_by_the_way_through_objects(trained: Recognizer, asked: dict[str, Any]) -> None:
+    """To the last digit, small and large ones."""
+    texts = [doc.text for doc in list(read("sample:test"))[:12]]
+    lines = TextTagger(trained, threads=1).tag(texts, **asked).json_lines([""] * len(texts)).decode()
+    assert lines == "".join(by_objects(trained, text, **asked) for text in texts)
+    assert lines.count('"prob":') > 20
+
+
+def test_numbers_that_python_writes_in_a_way_of_its_own() -> None:
+    """1.0 and 1e-05, not 1 and 0.00001."""
+    ner = trained_on("train", "chain", 30)
+    (line,) = TextTagger(ner).tag(["IL-2 gene expression."], above=1e-12).json_lines([""]).splitlines()
+    record = json.loads(line)
+    assert any(one["prob"] < 1e-4 for one in record["mentions"])
+    assert encode(record, "here") == line.decode() + "\n"
+    ner.trained_.weights[0].features[:] *= 1000  # type: ignore[attr-defined]
+    first = ner.trained_
+    assert isinstance(first, Structured)
+    sure = Structured(first.model, first.components, first.extractor, first.weights)
+    ner.trained_ = sure
+    assert b'"prob":1.0}' in TextTagger(ner).tag([doc.text for doc in read("sample:train")], above=0.5).json_lines(
+        [""] * len(list(read("sample:train")))
+    )
 
 
 def test_arrays_are_those_of_the_mentions(trained: Recognizer) -> None:
@@ -114,6 +142,60 @@ def test_sentences_tokens_and_features_are_those_of_documents(trained: Recognize
     expected = trained.extractor_.transform([s for doc in docs for s in doc], 1)
     for name in ("group_ptr", "row_ptr", "ids"):
         assert getattr(rows, name).tolist() == getattr(expected, name).tolist()
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXTS)
+def test_probabilities_are_those_of_predict(trained: Recognizer, texts: list[str]) -> None:
+    batch = TextTagger(trained).tag(texts, probabilities=True)
+    expected = [m.prob for text in texts for m in trained.predict(text, probabilities=True).mentions]
+    assert batch.probs is not None
+    assert batch.probs.tolist() == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXTS, st.booleans())
+def test_texts_may_come_with_their_tokens(trained: Recognizer, texts: list[str], sentences: bool) -> None:
+    """Tokens at white space, which are not those of our tokenizer; sentences of three tokens, or as they are found."""
+    docs = []
+    for text in texts:
+        spans = [match.span() for match in re.finditer(r"\S+", text)]
+        words = [text[a:b] for a, b in spans]
+        cuts = range(0, len(words), 3) if sentences else [a for a, _ in split_sentences(text, spans)]
+        bounds = list(pairwise([*cuts, len(words)]))
+        starts = [spans[a][0] for a, _ in bounds]
+        parts = [
+            Sentence(words[a:b], text=text[s : spans[b - 1][1]], spans=[(i - s, j - s) for i, j in spans[a:b]])
+            for (a, b), s in zip(bounds, starts, strict=True)
+        ]
+        docs.append(Document(parts, "", text, starts))
+    ptr = np.cumsum([0, *map(len, docs)])
+    start, end = np.array([span for doc in docs for span in doc.spans], np.uint32).reshape(-1, 2).T.copy()
+    first = np.array([t % 3 == 0 for doc in docs for t in range(len(doc))], np.uint8) if sentences else None
+    batch = TextTagger(trained).tag(TokenizedTexts.with_tokens(texts, ptr, start, end, first))
+    found = batch.found
+    rows = zip(batch.document.tolist(), found.label.tolist(), found.start.tolist(), found.end.tolist(), strict=True)
+    assert [(d, batch.labels[label], a, b) for d, label, a, b in rows] == [
+        (d, m.label, m.start, m.end) for d, doc in enumerate(trained.predict(docs)) for m in doc.mentions
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ptr", "start", "end", "message"),
+    [
+        ([0, 1], [0], [9], "text 0: token 0 has the characters 0 to 9; it must be after character 0 of 4"),
+        ([0, 2], [0, 1], [2, 3], "token 1 has the characters 1 to 3; it must be after character 2"),
+        ([0, 1], [1], [1], "and not empty"),
+        ([0, 2], [0], [1], "do not fit together"),
+        ([0], [], [], "do not fit together"),
+    ],
+)
+def test_tokens_that_are_not_in_the_text_are_refused(
+    ptr: list[int], start: list[int], end: list[int], message: str
+) -> None:
+    arrays = np.array(ptr, np.int64), np.array(start, np.uint32), np.array(end, np.uint32)
+    with pytest.raises(ValueError, match=message):
+        TokenizedTexts.with_tokens(["gene"], *arrays)
 
 
 @pytest.mark.parametrize("whole", [True, False])

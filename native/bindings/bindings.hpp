@@ -13,11 +13,14 @@ void bind_objective(nanobind::module_& m);
 void bind_supervision(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
 void bind_markov(nanobind::module_& m);
+void bind_feature_counts(nanobind::module_& m);
 void bind_features(nanobind::module_& m);
 void bind_clusters(nanobind::module_& m);
 void bind_corpus(nanobind::module_& m);
 void bind_multilabel(nanobind::module_& m);
 void bind_token_trie(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
+void bind_attributes(nanobind::module_& m);
+void bind_attribute_chain(nanobind::module_& m);
 
 }  // namespace spanloom::bindings

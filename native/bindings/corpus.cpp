@@ -156,9 +156,9 @@ void bind_corpus(nb::module_& m) {
         for (std::size_t k = 0; k < nb::len(markup); ++k) articles.append(reader.article(markup[k], tagged[k]));
         return articles;
       },
-      "markup"_a, "tagged"_a, "label"_a, "inner"_a,
+      "markup"_a, "tagged"_a, "label"_a, nb::kw_only(), "inner"_a,
       nb::sig("def join_tagged_terms(markup: list[str], tagged: list[str], label: collections.abc.Callable[[str], "
-              "str], inner: bool) "
+              "str], *, inner: bool) "
               "-> list[list[tuple[str, list[str], list[tuple[int, int]], list[str], "
               "list[tuple[str, tuple[tuple[int, int], ...], dict[str, str]]]]] | None]"),
       "Return for every article its sentences: text, tokens, their ranges, their tags, and terms as (label, parts, "

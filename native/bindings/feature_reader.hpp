@@ -13,4 +13,7 @@ namespace spanloom::bindings {
 // is None. Throws std::invalid_argument that names sentence, token and column or feature.
 TokenInput read_input(const std::vector<std::string>& names, nanobind::handle columns, nanobind::handle own);
 
+// "tokens", "gaps" or "segments"; throws std::invalid_argument.
+Sites parse_sites(const std::string& name);
+
 }  // namespace spanloom::bindings

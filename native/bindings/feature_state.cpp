@@ -7,28 +7,31 @@ namespace nb = nanobind;
 
 namespace spanloom::bindings {
 
-nb::dict table_state(const FeatureTable& table) {
+void give_pools(const std::vector<StringPool>& pools, nb::dict& arrays) {
   std::vector<std::uint8_t> strings;
   std::vector<std::uint64_t> ends, sizes;
-  for (const StringPool& pool : table.pools()) {
+  for (const StringPool& pool : pools) {
     std::size_t end = strings.size();
     const std::string& bytes = pool.strings().bytes();
     strings.insert(strings.end(), bytes.begin(), bytes.end());
     for (std::uint32_t i = 0; i < pool.size(); ++i) ends.push_back(end += pool[i].size());
     sizes.push_back(pool.size());
   }
-  nb::dict arrays;
   arrays["strings"] = give(std::move(strings));
   arrays["string_ends"] = give(std::move(ends));
   arrays["pool_sizes"] = give(std::move(sizes));
+}
+
+nb::dict table_state(const FeatureTable& table) {
+  nb::dict arrays;
+  give_pools(table.pools(), arrays);
   arrays["template_of"] = give(std::vector<std::uint32_t>(table.template_of()));
   arrays["keys"] = give(table.key_stream());
   return arrays;
 }
 
-std::shared_ptr<const FeatureTable> read_table(
-    std::shared_ptr<const Program> program, const Input<std::uint8_t>& strings, const Input<std::uint64_t>& string_ends,
-    const Input<std::uint64_t>& pool_sizes, const Input<std::uint32_t>& template_of, const Input<std::uint32_t>& keys) {
+std::vector<StringPool> read_pools(const Input<std::uint8_t>& strings, const Input<std::uint64_t>& string_ends,
+                                   const Input<std::uint64_t>& pool_sizes) {
   const std::string_view bytes(reinterpret_cast<const char*>(strings.data()), strings.size());
   std::vector<StringPool> pools;
   std::size_t next = 0;
@@ -46,7 +49,14 @@ std::shared_ptr<const FeatureTable> read_table(
   }
   if (next != string_ends.size() || start != bytes.size())
     throw std::invalid_argument("there are feature strings that belong to no view");
-  return std::make_shared<const FeatureTable>(std::move(program), std::move(pools), copy(template_of), copy(keys));
+  return pools;
+}
+
+std::shared_ptr<const FeatureTable> read_table(
+    std::shared_ptr<const Program> program, const Input<std::uint8_t>& strings, const Input<std::uint64_t>& string_ends,
+    const Input<std::uint64_t>& pool_sizes, const Input<std::uint32_t>& template_of, const Input<std::uint32_t>& keys) {
+  return std::make_shared<const FeatureTable>(std::move(program), read_pools(strings, string_ends, pool_sizes),
+                                              copy(template_of), copy(keys));
 }
 
 }  // namespace spanloom::bindings

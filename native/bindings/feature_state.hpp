@@ -13,6 +13,12 @@ struct ProgramHandle {
   std::shared_ptr<const Program> program;
 };
 
+// Strings as arrays, by name, among others: "strings" (bytes), "string_ends", "pool_sizes"; and back (throws
+// std::invalid_argument).
+void give_pools(const std::vector<StringPool>& pools, nanobind::dict& arrays);
+std::vector<StringPool> read_pools(const Input<std::uint8_t>& strings, const Input<std::uint64_t>& string_ends,
+                                   const Input<std::uint64_t>& pool_sizes);
+
 // A table as arrays, by name; and back (throws std::invalid_argument). Reading needs no GIL.
 nanobind::dict table_state(const FeatureTable& table);
 std::shared_ptr<const FeatureTable> read_table(

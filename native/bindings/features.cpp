@@ -109,20 +109,14 @@ std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::ve
   return program;
 }
 
-Sites parse_sites(const std::string& name) {
-  if (name == "tokens") return Sites::tokens;
-  if (name == "gaps") return Sites::gaps;
-  if (name == "segments") return Sites::segments;
-  throw std::invalid_argument("unknown sites '" + name + "'");
-}
-
 std::pair<FeatureRows*, SparseRows> fit(const ProgramHandle& handle, const std::string& sites,
                                         const std::vector<std::string>& names, nb::handle columns, nb::handle own,
                                         int threads, std::shared_ptr<Lattices> lattices) {
   TokenInput input = read_input(names, columns, own);
   input.lattices = std::move(lattices);
   const nb::gil_scoped_release release;
-  auto table = std::make_shared<FeatureTable>(count_features(handle.program, input, parse_sites(sites), threads));
+  auto table =
+      std::make_shared<FeatureTable>(make_table(count_features(handle.program, input, parse_sites(sites), threads)));
   auto rows = std::make_unique<FeatureRows>(std::move(table), parse_sites(sites));
   SparseRows filled = rows->rows(input, threads);
   return {rows.release(), std::move(filled)};
@@ -175,6 +169,13 @@ void bind_features(nb::module_& m) {
   nb::class_<FeatureRows>(m, "FeatureRows", "A frozen feature table and the loop that fills rows from it.")
       .def_static("fit", &fit, "program"_a, "sites"_a, "names"_a, "columns"_a, "own"_a.none(), "threads"_a,
                   "lattices"_a = nb::none())
+      .def_static(
+          "from_counts",
+          [](const FeatureCounts& counts, const std::string& sites) {
+            const nb::gil_scoped_release release;
+            return new FeatureRows(std::make_shared<FeatureTable>(make_table(counts)), parse_sites(sites));
+          },
+          "counts"_a, "sites"_a)
       .def_static("from_state", &from_state, "program"_a, "sites"_a, "strings"_a, "string_ends"_a, "pool_sizes"_a,
                   "template_of"_a, "keys"_a)
       .def(
@@ -195,6 +196,12 @@ void bind_features(nb::module_& m) {
                                    self.sites());
           },
           "ids"_a)
+      .def(
+          "numbers_in",
+          [](const FeatureRows& self, const FeatureRows& other) {
+            return give(self.table().numbers_in(other.table()));
+          },
+          "other"_a, "For each feature the number of the one with its name in another table, or 2**32 - 1.")
       .def_prop_ro("size", [](const FeatureRows& self) { return self.table().size(); })
       .def(
           "name", [](const FeatureRows& self, std::uint32_t id) { return self.table().name(id); }, "id"_a)

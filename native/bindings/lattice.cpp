@@ -40,7 +40,7 @@ void bind_lattice(nb::module_& m) {
       [](const Input<std::int32_t>& heads, std::size_t longest, bool single) {
         return give_segments(valid_spans(span(heads), longest, single));
       },
-      "heads"_a, "longest"_a, "single"_a, "Start, end, start, end … of the spans that a tree allows.");
+      "heads"_a, "longest"_a, nb::kw_only(), "single"_a, "Start, end, start, end … of the spans that a tree allows.");
 
   nb::class_<Lattices>(m, "Lattices", "The candidate segments of sentences, and which rows of features each reads.")
       .def_static(
@@ -56,8 +56,8 @@ void bind_lattice(nb::module_& m) {
           "lengths"_a, "longest"_a, "layout"_a, "All segments of at most `longest` tokens.")
       .def_static(
           "guided",
-          [](const Input<std::int64_t>& lengths, const Input<std::int32_t>& heads, std::size_t longest, bool single,
-             const LayoutSpec& layout) {
+          [](const Input<std::int64_t>& lengths, const Input<std::int32_t>& heads, std::size_t longest,
+             const LayoutSpec& layout, bool single) {
             Lattices all(make_layout(layout));
             std::size_t at = 0;
             for (const std::int64_t n : span(lengths)) {
@@ -71,7 +71,8 @@ void bind_lattice(nb::module_& m) {
             if (at != heads.size()) throw std::invalid_argument("there are heads after the last sentence");
             return all;
           },
-          "lengths"_a, "heads"_a, "longest"_a, "single"_a, "layout"_a, "The spans that the sentences' trees allow.")
+          "lengths"_a, "heads"_a, "longest"_a, "layout"_a, nb::kw_only(), "single"_a,
+          "The spans that the sentences' trees allow.")
       .def("__len__", &Lattices::size)
       .def_prop_ro("segments", &Lattices::segments, "Number of candidate segments of all sentences.")
       .def_prop_ro("tokens", &Lattices::tokens)

@@ -18,19 +18,7 @@ using namespace nb::literals;
 namespace spanloom::bindings {
 namespace {
 
-Tying make_tying(const nb::object& given) {
-  if (given.is_none()) return {};
-  const auto parts = nb::cast<nb::tuple>(given);
-  if (parts.size() != 3 && parts.size() != 4) {
-    throw nb::value_error("a tying is a tuple (ptr, params, width) or (ptr, params, width, values)");
-  }
-  Tying tying{copy(nb::cast<Input<std::int64_t>>(parts[0])),
-              copy(nb::cast<Input<std::int32_t>>(parts[1])),
-              nb::cast<std::size_t>(parts[2]),
-              {}};
-  if (parts.size() == 4) tying.values = copy(nb::cast<Input<double>>(parts[3]));
-  return tying;
-}
+Tying of(const Tying* given) { return given == nullptr ? Tying{} : *given; }
 
 Supervision one_structure(const Input<std::int64_t>& ptr, const Input<std::int32_t>& cells) {
   return {{copy(ptr), copy(cells)}, {}, {}, {}};
@@ -42,10 +30,10 @@ std::shared_ptr<const CompressedRows> compressed(const SparseRows& rows, bool me
 }
 
 void make_likelihood(Likelihood* self, std::shared_ptr<const CompressedRows> rows,
-                     std::shared_ptr<const Structure> structure, Supervision supervision, const nb::object& site_tying,
-                     const nb::object& global_tying, bool observed, int threads) {
-  Tying site = make_tying(site_tying);
-  Tying global = make_tying(global_tying);
+                     std::shared_ptr<const Structure> structure, Supervision supervision, const Tying* site_tying,
+                     const Tying* global_tying, bool observed, int threads) {
+  Tying site = of(site_tying);
+  Tying global = of(global_tying);
   const nb::gil_scoped_release release;
   new (self) Likelihood(std::move(rows), std::move(structure), std::move(supervision), std::move(site),
                         std::move(global), observed, threads);
@@ -66,62 +54,88 @@ void bind_learning(nb::module_& m) {
             const nb::gil_scoped_release release;
             new (self) CompressedRows(compress(rows, merge, bundles));
           },
-          "rows"_a, "merge"_a = true, "bundles"_a = true)
+          "rows"_a, nb::kw_only(), "merge"_a = true, "bundles"_a = true)
       .def_prop_ro("classes", &CompressedRows::classes, "Number of distinct feature columns.")
       .def_prop_ro("bundles", &CompressedRows::bundles, "Number of bundles of columns.")
       .def_prop_ro(
           "entries", [](const CompressedRows& self) { return self.rows.entries() + self.members.size(); },
-          "What is added up to score all rows: classes and bundles of rows, members of bundles.");
+          "What is added up to score all rows: classes and bundles of rows, members of bundles.")
+      .def_prop_ro(
+          "class_of",
+          [](nb::handle_t<CompressedRows> self) { return view(nb::cast<CompressedRows&>(self).class_of, self); },
+          "[features]: the class of each feature.");
 
   bind_supervision(m);
+
+  nb::class_<Tying>(m, "Tying", "How parameters add up to scores: score s is the sum of those of ptr[s] .. ptr[s + 1].")
+      .def(
+          "__init__",
+          [](Tying* self, const Input<std::int64_t>& ptr, const Input<std::int32_t>& params, std::size_t width,
+             const std::optional<Input<double>>& values) {
+            new (self) Tying{copy(ptr), copy(params), width, values ? copy(*values) : std::vector<double>()};
+          },
+          "ptr"_a, "params"_a, "width"_a, "values"_a = nb::none(),
+          "params: numbers below width; values: what each counts, 1 if not given.");
 
   nb::class_<Likelihood, Objective>(m, "Likelihood", "Negative log-likelihood of what is known of sentences.")
       .def(
           "__init__",
           [](Likelihood* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
-             const Supervision& supervision, const nb::object& site_tying, const nb::object& global_tying,
-             bool observed, int threads) {
+             const Supervision& supervision, const Tying* site_tying, const Tying* global_tying, bool observed,
+             int threads) {
             make_likelihood(self, std::move(rows), std::move(structure), supervision, site_tying, global_tying,
                             observed, threads);
           },
           "rows"_a, "structure"_a, "supervision"_a, "site_tying"_a = nb::none(), "global_tying"_a = nb::none(),
-          "observed"_a = false, "threads"_a = 0)
+          nb::kw_only(), "observed"_a = false, "threads"_a = 0)
       .def(
           "__init__",
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
-             const Supervision& supervision, const nb::object& site_tying, const nb::object& global_tying, bool merge,
+             const Supervision& supervision, const Tying* site_tying, const Tying* global_tying, bool merge,
              bool observed, int threads) {
             make_likelihood(self, compressed(rows, merge, observed), std::move(structure), supervision, site_tying,
                             global_tying, observed, threads);
           },
           "rows"_a, "structure"_a, "supervision"_a, "site_tying"_a = nb::none(), "global_tying"_a = nb::none(),
-          "merge"_a = true, "observed"_a = false, "threads"_a = 0)
+          nb::kw_only(), "merge"_a = true, "observed"_a = false, "threads"_a = 0)
       .def(
           "__init__",
           [](Likelihood* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
-             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
-             const nb::object& global_tying, bool observed, int threads) {
+             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const Tying* site_tying,
+             const Tying* global_tying, bool observed, int threads) {
             make_likelihood(self, std::move(rows), std::move(structure), one_structure(gold_ptr, gold_cells),
                             site_tying, global_tying, observed, threads);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
-          "global_tying"_a = nb::none(), "observed"_a = false, "threads"_a = 0)
+          "global_tying"_a = nb::none(), nb::kw_only(), "observed"_a = false, "threads"_a = 0)
       .def(
           "__init__",
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
-             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const nb::object& site_tying,
-             const nb::object& global_tying, bool merge, bool observed, int threads) {
+             const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const Tying* site_tying,
+             const Tying* global_tying, bool merge, bool observed, int threads) {
             make_likelihood(self, compressed(rows, merge, observed), std::move(structure),
                             one_structure(gold_ptr, gold_cells), site_tying, global_tying, observed, threads);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),
-          "global_tying"_a = nb::none(), "merge"_a = true, "observed"_a = false, "threads"_a = 0)
+          "global_tying"_a = nb::none(), nb::kw_only(), "merge"_a = true, "observed"_a = false, "threads"_a = 0)
       .def_prop_ro("classes", &Likelihood::classes, "Number of distinct feature columns.")
       .def_prop_ro("features", &Likelihood::features)
+      .def_prop_ro("convex", &Likelihood::convex, "Whether its only minimum is the lowest: all but for masks.")
       .def_prop_ro("sparse_classes", &Likelihood::sparse_classes, "Of the classes, how many are kept as cells.")
       .def(
           "weights", [](const Likelihood& self, const Input<double>& x) { return give(self.weights(span(x))); }, "x"_a,
           "The score weights of every feature: [features * columns].")
+      .def(
+          "parameters",
+          [](const Likelihood& self, const Input<float>& weights, const Input<double>& global) {
+            return give(self.parameters(span(weights), span(global)));
+          },
+          "weights"_a, "global_weights"_a,
+          "The x nearest to weights [features * parameter columns] and global parameters.")
+      .def(
+          "pair_weights",
+          [](const Likelihood& self, const Input<double>& x) { return give(self.pair_weights(span(x))); }, "x"_a,
+          "The weights of given or observed pairs, feature after feature.")
       .def(
           "global_weights",
           [](const Likelihood& self, const Input<double>& x) { return give(self.global_weights(span(x))); }, "x"_a);
@@ -132,19 +146,21 @@ void bind_learning(nb::module_& m) {
       .def_ro("x_norm", &Lbfgs::Step::x_norm)
       .def_ro("step_length", &Lbfgs::Step::step_length)
       .def_ro("evaluations", &Lbfgs::Step::evaluations)
-      .def_ro("moved", &Lbfgs::Step::moved);
+      .def_ro("moved", &Lbfgs::Step::moved)
+      .def_ro("lower_bound", &Lbfgs::Step::lower_bound, "Of the minimum of a convex objective; needs l2.");
 
   nb::class_<Lbfgs>(m, "Lbfgs", "L-BFGS, or OWL-QN when l1 > 0, one iteration a call.")
       .def(
           "__init__",
           [](Lbfgs* self, std::shared_ptr<Objective> objective, const Input<double>& x, double l1, double l2,
-             std::size_t memory, int threads) {
+             std::size_t memory, int threads, int max_evaluations) {
             std::vector<double> start = copy(x);
             const nb::gil_scoped_release release;
-            new (self) Lbfgs(std::move(objective), std::move(start),
-                             {.l1 = l1, .l2 = l2, .memory = memory, .threads = threads});
+            new (self)
+                Lbfgs(std::move(objective), std::move(start),
+                      {.l1 = l1, .l2 = l2, .memory = memory, .max_evaluations = max_evaluations, .threads = threads});
           },
-          "objective"_a, "x"_a, "l1"_a = 0.0, "l2"_a = 0.0, "memory"_a = 6, "threads"_a = 0)
+          "objective"_a, "x"_a, "l1"_a = 0.0, "l2"_a = 0.0, "memory"_a = 6, "threads"_a = 0, "max_evaluations"_a = 20)
       .def_prop_ro("state", [](const Lbfgs& self) { return self.state(); })
       .def("iterate",
            [](Lbfgs& self) {

@@ -10,9 +10,12 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_learning(m);
   spanloom::bindings::bind_markov(m);
   spanloom::bindings::bind_features(m);
+  spanloom::bindings::bind_feature_counts(m);
   spanloom::bindings::bind_clusters(m);
   spanloom::bindings::bind_corpus(m);
   spanloom::bindings::bind_multilabel(m);
   spanloom::bindings::bind_token_trie(m);
   spanloom::bindings::bind_text(m);
+  spanloom::bindings::bind_attributes(m);
+  spanloom::bindings::bind_attribute_chain(m);
 }

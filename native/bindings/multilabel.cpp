@@ -63,16 +63,15 @@ void bind_skip_lattice(nb::module_& m) {
       .def(
           "best",
           [](const SkipLattice& self, std::size_t n, const Input<double>& scores, std::size_t k, double above,
-             bool no_overlap, bool no_embedding, bool no_self_embedding) {
+             const Restrictions& restrictions) {
             std::vector<Subset> found;
             {
               const nb::gil_scoped_release release;
-              found = self.best(n, span(scores), k, above, {no_overlap, no_embedding, no_self_embedding});
+              found = self.best(n, span(scores), k, above, restrictions);
             }
             return give_subsets(found);
           },
-          "n"_a, "scores"_a, "k"_a, "above"_a, "no_overlap"_a = false, "no_embedding"_a = false,
-          "no_self_embedding"_a = false,
+          "n"_a, "scores"_a, "k"_a, "above"_a, "restrictions"_a = Restrictions{},
           "Return (score, type, tokens) of the k best subsets, without those that a better one forbids.");
 }
 
@@ -107,10 +106,9 @@ void bind_subset_learner(nb::module_& m) {
           [](SubsetLearner* self, const SparseRows& rows, const std::vector<std::string>& names, nb::handle columns,
              const PairProgram& pairs, std::size_t types, std::size_t max_gap,
              const std::vector<std::vector<SubsetSpec>>& gold, const std::string& rule, double limit, std::size_t k,
-             bool no_overlap, bool no_embedding, bool no_self_embedding, std::uint64_t seed) {
+             const Restrictions& restrictions, std::uint64_t seed) {
             const TokenInput input = read_input(names, columns, nb::none());
-            const LearnerSettings settings{
-                parse_rule(rule), limit, k, {no_overlap, no_embedding, no_self_embedding}, seed};
+            const LearnerSettings settings{parse_rule(rule), limit, k, restrictions, seed};
             const nb::gil_scoped_release release;
             std::vector<std::vector<Subset>> subsets;
             for (const auto& sentence : gold) {
@@ -120,7 +118,7 @@ void bind_subset_learner(nb::module_& m) {
             new (self) SubsetLearner(rows, input, pairs, types, max_gap, std::move(subsets), settings);
           },
           "rows"_a, "names"_a, "columns"_a, "pairs"_a, "types"_a, "max_gap"_a, "gold"_a, "rule"_a, "limit"_a, "k"_a,
-          "no_overlap"_a, "no_embedding"_a, "no_self_embedding"_a, "seed"_a, nb::keep_alive<1, 2>())
+          "restrictions"_a, "seed"_a, nb::keep_alive<1, 2>())
       .def("epoch", &SubsetLearner::epoch, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "averaged",
@@ -174,27 +172,35 @@ void bind_subset_finder(nb::module_& m) {
       .def(
           "find",
           [](const SubsetFinder& self, const SparseRows& rows, const std::vector<std::string>& names,
-             nb::handle columns, std::size_t k, const Input<double>& thresholds, double above, bool no_overlap,
-             bool no_embedding, bool no_self_embedding, int threads) {
+             nb::handle columns, std::size_t k, const Input<double>& thresholds, double above,
+             const Restrictions& restrictions, int threads) {
             const TokenInput input = read_input(names, columns, nb::none());
             std::vector<std::vector<Subset>> found;
             {
               const nb::gil_scoped_release release;
-              found = self.find(rows, input, k, span(thresholds), above, {no_overlap, no_embedding, no_self_embedding},
-                                threads);
+              found = self.find(rows, input, k, span(thresholds), above, restrictions, threads);
             }
             nb::list all;
             for (const auto& subsets : found) all.append(give_subsets(subsets));
             return all;
           },
-          "rows"_a, "names"_a, "columns"_a, "k"_a, "thresholds"_a, "above"_a, "no_overlap"_a, "no_embedding"_a,
-          "no_self_embedding"_a, "threads"_a,
+          "rows"_a, "names"_a, "columns"_a, "k"_a, "thresholds"_a, "above"_a, "restrictions"_a, "threads"_a,
           "Of each sentence, (score, type, tokens) of its subsets, the best first.");
 }
 
 }  // namespace
 
 void bind_multilabel(nb::module_& m) {
+  nb::class_<Restrictions>(m, "Restrictions", "Which subsets of a sentence do not go together.")
+      .def(
+          "__init__",
+          [](Restrictions* self, bool no_overlap, bool no_embedding, bool no_self_embedding) {
+            new (self) Restrictions{no_overlap, no_embedding, no_self_embedding};
+          },
+          nb::kw_only(), "no_overlap"_a = false, "no_embedding"_a = false, "no_self_embedding"_a = false)
+      .def_ro("no_overlap", &Restrictions::no_overlap)
+      .def_ro("no_embedding", &Restrictions::no_embedding)
+      .def_ro("no_self_embedding", &Restrictions::no_self_embedding);
   bind_skip_lattice(m);
   nb::class_<PairProgram>(m, "PairProgram",
                           "Templates over pairs of tokens; sides are 0 left, 1 right, 2 between, 3 whole.")
@@ -202,7 +208,7 @@ void bind_multilabel(nb::module_& m) {
           "__init__",
           [](PairProgram* self, const ProgramHandle& program, const std::vector<std::vector<std::uint32_t>>& sides,
              bool distance) { new (self) PairProgram(make_pairs(program, sides, distance)); },
-          "program"_a, "sides"_a, "distance"_a);
+          "program"_a, "sides"_a, nb::kw_only(), "distance"_a);
   bind_subset_learner(m);
   bind_subset_finder(m);
 }

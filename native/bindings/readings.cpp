@@ -1,10 +1,16 @@
 #include "spanloom/inference/readings.hpp"
 
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <stdexcept>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "spanloom/inference/mention_finder.hpp"
 #include "spanloom/inference/mention_probabilities.hpp"
 #include "spanloom/inference/segments.hpp"
 #include "spanloom/inference/spans.hpp"
@@ -66,7 +72,7 @@ void bind_reading(nb::class_<Trellis>& trellis) {
             const nb::gil_scoped_release release;
             return clamp(self, reading, {start, end, type, 0.0}, must);
           },
-          "reading"_a, "start"_a, "end"_a, "type"_a, "must"_a,
+          "reading"_a, "start"_a, "end"_a, "type"_a, nb::kw_only(), "must"_a,
           "The paths whose reading holds a mention, or does not; log_z is -inf if there is none.");
 }
 
@@ -111,6 +117,44 @@ void bind_segments(nb::module_& m) {
         return give(segment_scores(structure, structure.lattices(), number, span(scores)));
       },
       "structure"_a, "scores"_a, "number"_a = 0, "The scores [segments * columns] of the segments of one sentence.");
+}
+
+using PartOfPython = std::tuple<std::shared_ptr<ChainStructure>, Input<double>,
+                                std::variant<const FlatReading*, const SeparatorReading*>, Ints>;
+
+void bind_finder(nb::module_& m) {
+  nb::class_<MentionFinder>(m, "MentionFinder", "From features to mentions and their probabilities, in one pass.")
+      .def(
+          "__init__",
+          [](MentionFinder* self, const Decoder& decoder, const std::vector<PartOfPython>& given) {
+            std::vector<ChainPart> parts;
+            for (const auto& [chain, transitions, reading, labels] : given) {
+              parts.push_back(
+                  {chain, copy(transitions),
+                   std::visit([](const auto* own) -> decltype(ChainPart::reading) { return *own; }, reading),
+                   copy(labels)});
+            }
+            new (self) MentionFinder(decoder, std::move(parts));
+          },
+          "decoder"_a, "parts"_a, nb::keep_alive<1, 2>(),
+          "Parts are (chain, transition scores, reading, the label of each type), one for each structure.")
+      .def(
+          "find",
+          [](const MentionFinder& self, const SparseRows& rows, int threads, bool probabilities, double above) {
+            SentenceMentions found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.find(rows, {probabilities, above}, threads);
+            }
+            std::vector<std::int32_t> places;
+            places.reserve(3 * found.mentions.size());
+            for (const Found& one : found.mentions) places.insert(places.end(), {one.start, one.end, one.type});
+            return nb::make_tuple(give(std::move(found.ptr)), give(std::move(places)),
+                                  give_probabilities(found.mentions));
+          },
+          "rows"_a, "threads"_a = 0, "probabilities"_a = false, "above"_a = 0.0,
+          "Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end "
+          "and label. Those of the best structures, or, if above is more than 0, every one with that probability.");
 }
 
 }  // namespace
@@ -176,6 +220,7 @@ void bind_readings(nb::module_& m) {
   bind_batch<SeparatorReading>(m);
   bind_segments<SegmentStructure>(m);
   bind_segments<SpanStructure>(m);
+  bind_finder(m);
 }
 
 }  // namespace spanloom::bindings

@@ -1,7 +1,9 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "spanloom/text/json_lines.hpp"
 #include "spanloom/text/sentences.hpp"
 #include "spanloom/text/tokenizer.hpp"
+#include "spanloom/text/word_table.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -74,6 +77,7 @@ std::vector<Range> read_pairs(nb::handle spans) {
 struct HeldTexts {
   nb::tuple strings;  // keeps the memory of the texts
   text::TokenizedTexts texts;
+  std::vector<std::string> own;  // the texts themselves, where they were written here
 };
 
 struct Tagged {
@@ -95,12 +99,14 @@ std::string_view utf8(nb::handle text, const char* what, std::size_t number) {
   return {bytes, static_cast<std::size_t>(size)};
 }
 
-HeldTexts hold(nb::handle given, int threads) {
+// Keeps texts and cuts them by `cut(views)`.
+template <class Cut>
+HeldTexts hold(nb::handle given, const Cut& cut) {
   HeldTexts held{nb::steal<nb::tuple>(checked(PySequence_Tuple(given.ptr())).release()), {}};
   std::vector<std::string_view> views;
   for (std::size_t i = 0; i < nb::len(held.strings); ++i) views.push_back(utf8(held.strings[i], "text", i));
   const nb::gil_scoped_release release;
-  held.texts = text::tokenize_texts(std::move(views), threads);
+  held.texts = cut(std::move(views));
   return held;
 }
 
@@ -150,9 +156,9 @@ auto mention_chars(const Tagged& tagged, bool end) {
   std::vector<std::uint32_t> out(tagged.found.spans.size());
   for (std::size_t d = 0; d < texts.documents(); ++d) {
     for (std::size_t m = tagged.found.ptr[d]; m < tagged.found.ptr[d + 1]; ++m) {
-      const text::Span& span = tagged.found.spans[m];
-      out[m] = end ? texts.chars[texts.first_token(d) + span.end - 1].end
-                   : texts.chars[texts.first_token(d) + span.start].start;
+      const Found& span = tagged.found.spans[m];
+      out[m] = end ? texts.chars[texts.first_token(d) + static_cast<std::size_t>(span.end) - 1].end
+                   : texts.chars[texts.first_token(d) + static_cast<std::size_t>(span.start)].start;
     }
   }
   return give(std::move(out));
@@ -161,16 +167,44 @@ auto mention_chars(const Tagged& tagged, bool end) {
 }  // namespace
 
 void bind_text(nb::module_& m) {
-  m.def(
-      "tokenize",
-      [](const nb::str& given) {
-        const std::u32string text = code_points(given);
-        std::vector<Range> tokens;
-        text::Tokenizer().tokenize(text, tokens);
-        return pairs(tokens);
-      },
-      "text"_a, nb::sig("def tokenize(text: str) -> list[tuple[int, int]]"),
-      "Return the tokens of a text as half-open ranges of characters.");
+  nb::class_<text::TokenRules>(m, "TokenRules", "How texts are cut into tokens.")
+      .def(
+          "__init__",
+          [](text::TokenRules* self, const std::string& base, const std::vector<std::string>& switches,
+             const std::vector<std::string>& abbreviations) {
+            new (self) text::TokenRules(text::TokenRules::named(base, switches, abbreviations));
+          },
+          "base"_a = "default", "switches"_a = std::vector<std::string>(),
+          "abbreviations"_a = std::vector<std::string>(),
+          nb::sig("def __init__(self, base: str = 'default', switches: collections.abc.Sequence[str] = [], "
+                  "abbreviations: collections.abc.Sequence[str] = []) -> None"))
+      .def_prop_ro_static("switch_names",
+                          [](nb::handle) {
+                            const auto names = text::TokenRules::switch_names();
+                            return std::vector<std::string>(names.begin(), names.end());
+                          })
+      .def(
+          "tokenize",
+          [](const text::TokenRules& self, const nb::str& given) {
+            const std::u32string text = code_points(given);
+            std::vector<Range> tokens;
+            text::Tokenizer(self).tokenize(text, tokens);
+            return pairs(tokens);
+          },
+          "text"_a, nb::sig("def tokenize(self, text: str) -> list[tuple[int, int]]"),
+          "Return the tokens of a text as half-open ranges of characters.")
+      .def(
+          "split_sentences",
+          [](const text::TokenRules& self, const nb::str& given, nb::handle spans) {
+            const std::u32string text = code_points(given);
+            std::vector<Range> sentences;
+            text::Tokenizer(self).split(text, read_pairs(spans), sentences);
+            return pairs(sentences);
+          },
+          "text"_a, "spans"_a,
+          nb::sig("def split_sentences(self, text: str, spans: collections.abc.Sequence[tuple[int, int]]) "
+                  "-> list[tuple[int, int]]"),
+          "Return the sentences of a text, given its tokens by these rules.");
   m.def(
       "split_sentences",
       [](const nb::str& given, nb::handle spans) {
@@ -184,12 +218,86 @@ void bind_text(nb::module_& m) {
               "-> list[tuple[int, int]]"),
       "Return the sentences of a text, given its tokens, as half-open ranges of tokens.");
 
+  nb::class_<text::WordTable>(m, "WordTable", "Words that another program knows by 64-bit keys.")
+      .def(nb::init<>())
+      .def("__len__", &text::WordTable::size)
+      .def(
+          "unknown",
+          [](const text::WordTable& self, const Input<std::uint64_t>& keys) { return give(self.unknown(span(keys))); },
+          "keys"_a, "The places of keys that are not known, each key once.")
+      .def(
+          "add",
+          [](text::WordTable& self, std::uint64_t key, const std::string& word, bool blank) {
+            self.add(key, word, blank);
+          },
+          "key"_a, "word"_a, "blank"_a, "Add a word; blank: whether it is white space, and no token.");
+
   nb::class_<HeldTexts>(m, "TokenizedTexts", "Documents cut into sentences and tokens, without an object for each.")
       .def(
           "__init__",
-          [](HeldTexts* self, nb::handle texts, int threads) { new (self) HeldTexts(hold(texts, threads)); }, "texts"_a,
-          "threads"_a = 0,
-          nb::sig("def __init__(self, texts: collections.abc.Sequence[str], threads: int = 0) -> None"))
+          [](HeldTexts* self, nb::handle texts, int threads, const text::TokenRules& rules) {
+            new (self) HeldTexts(hold(texts, [&](std::vector<std::string_view> views) {
+              return text::tokenize_texts(std::move(views), rules, threads);
+            }));
+          },
+          "texts"_a, "threads"_a = 0, "rules"_a = text::TokenRules(),
+          nb::sig("def __init__(self, texts: collections.abc.Sequence[str], threads: int = 0, rules: TokenRules = ...) "
+                  "-> None"))
+      .def_static(
+          "with_tokens",
+          [](nb::handle texts, const Input<std::int64_t>& ptr, const Input<std::uint32_t>& start,
+             const Input<std::uint32_t>& end, const std::optional<Input<std::uint8_t>>& first, int threads) {
+            const text::GivenTokens given{span(ptr), span(start), span(end),
+                                          first ? span(*first) : std::span<const std::uint8_t>()};
+            return hold(texts, [&](std::vector<std::string_view> views) {
+              return text::with_tokens(std::move(views), given, threads);
+            });
+          },
+          "texts"_a, "ptr"_a, "start"_a, "end"_a, "first"_a.none() = nb::none(), "threads"_a = 0,
+          "Texts whose tokens are known: those of text d are ptr[d] to ptr[d + 1], with half-open ranges of "
+          "characters; "
+          "first says where sentences begin, which are found without it.")
+      .def_static(
+          "of_words",
+          [](const text::WordTable& table, const Input<std::int64_t>& ptr, const Input<std::uint64_t>& keys,
+             const Input<std::uint64_t>& gaps, const Input<std::uint64_t>& begin, int threads) {
+            HeldTexts held;
+            text::WrittenWords words;
+            {
+              const nb::gil_scoped_release release;
+              words = table.write({span(ptr), span(keys), span(gaps), span(begin)});
+              held.own = std::move(words.texts);
+              held.texts = text::with_tokens({held.own.begin(), held.own.end()},
+                                             {words.ptr, words.start, words.end, words.first}, threads);
+            }
+            return nb::make_tuple(std::move(held), give(std::move(words.ptr)), give(std::move(words.place)));
+          },
+          "table"_a, "ptr"_a, "keys"_a, "gaps"_a, "begin"_a, "threads"_a = 0,
+          nb::sig("def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], "
+                  "keys: numpy.typing.NDArray[numpy.uint64], gaps: numpy.typing.NDArray[numpy.uint64], "
+                  "begin: numpy.typing.NDArray[numpy.uint64], threads: int = 0) -> tuple[TokenizedTexts, "
+                  "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
+          "Texts made of words of a table, and (ptr, place) of their tokens, which are the words but white space: "
+          "place "
+          "is the number of the word within its text. gaps: whether a blank follows; begin: 1 where a sentence begins, "
+          "0 "
+          "where that is not known.")
+      .def_static(
+          "of_utf8",
+          [](const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets, int threads,
+             const text::TokenRules& rules) {
+            HeldTexts held;
+            std::vector<std::string_view> views = text::slices(span(data), span(offsets));
+            const nb::gil_scoped_release release;
+            held.texts = text::tokenize_texts(std::move(views), rules, threads);
+            return held;
+          },
+          "data"_a, "offsets"_a, "threads"_a = 0, "rules"_a = text::TokenRules(), nb::keep_alive<0, 1>(),
+          nb::sig("def of_utf8(data: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64], "
+                  "threads: int = 0, rules: TokenRules = ...) -> TokenizedTexts"),
+          "Texts that follow each other in UTF-8, as Arrow has them: text d is data[offsets[d]:offsets[d + 1]]. "
+          "Nothing "
+          "is copied.")
       .def_prop_ro("documents", [](const HeldTexts& self) { return self.texts.documents(); })
       .def_prop_ro("sentences", [](const HeldTexts& self) { return self.texts.sentences(); })
       .def_prop_ro("tokens", [](const HeldTexts& self) { return self.texts.tokens(); })
@@ -211,21 +319,18 @@ void bind_text(nb::module_& m) {
           nb::rv_policy::automatic, "[tokens]: one past the last character.")
       .def(
           "rows",
-          [](const HeldTexts& self, const FeatureRows& features, int threads) {
+          [](const HeldTexts& self, const FeatureRows& features, int threads, std::size_t first,
+             std::optional<std::size_t> last) {
+            const std::size_t end = last.value_or(self.texts.sentences());
+            if (first > end || end > self.texts.sentences())
+              throw std::invalid_argument("[TokenizedTexts] there are " + std::to_string(self.texts.sentences()) +
+                                          " sentences; " + std::to_string(first) + " to " + std::to_string(end) +
+                                          " are not among them");
             const nb::gil_scoped_release release;
-            return features.rows(self.texts.input(0, self.texts.sentences()), threads);
+            return features.rows(self.texts.input(first, end), threads);
           },
-          "features"_a, "threads"_a = 0, "The features of all sentences; they must read words alone.");
-
-  nb::class_<text::Reading>(m, "Reading", "How the cells of a structure are read as mentions.")
-      .def_static(
-          "segments",
-          [](const Input<std::int32_t>& labels, const Input<std::uint8_t>& borders) {
-            return text::Reading::segments(copy(labels), copy(borders));
-          },
-          "labels"_a, "borders"_a,
-          "By borders: the label of each column (-1 outside), and which columns [k, l] have a border between them.")
-      .def_static("separators", &text::Reading::separators, "label"_a, "Separators of one label, read as nested.");
+          "features"_a, "threads"_a = 0, "first"_a = 0, "last"_a.none() = nb::none(),
+          "The features of sentences first to last, of all without them; they must read words alone.");
 
   nb::class_<Tagged>(m, "TaggedTexts", "The mentions of documents, as arrays with one number a mention.")
       .def_prop_ro("size", [](const Tagged& self) { return self.found.spans.size(); })
@@ -235,18 +340,20 @@ void bind_text(nb::module_& m) {
       .def_prop_ro(
           "label",
           [](const Tagged& self) {
-            return column(self.found.spans, [](const text::Span& span) { return span.label; });
+            return column(self.found.spans, [](const Found& span) { return static_cast<std::uint32_t>(span.type); });
           },
           nb::rv_policy::automatic)
       .def_prop_ro(
           "start",
           [](const Tagged& self) {
-            return column(self.found.spans, [](const text::Span& span) { return span.start; });
+            return column(self.found.spans, [](const Found& span) { return static_cast<std::uint32_t>(span.start); });
           },
           nb::rv_policy::automatic, "The first token, in the document.")
       .def_prop_ro(
           "end",
-          [](const Tagged& self) { return column(self.found.spans, [](const text::Span& span) { return span.end; }); },
+          [](const Tagged& self) {
+            return column(self.found.spans, [](const Found& span) { return static_cast<std::uint32_t>(span.end); });
+          },
           nb::rv_policy::automatic, "One past the last token.")
       .def_prop_ro(
           "start_char", [](const Tagged& self) { return mention_chars(self, false); }, nb::rv_policy::automatic,
@@ -254,22 +361,38 @@ void bind_text(nb::module_& m) {
       .def_prop_ro(
           "end_char", [](const Tagged& self) { return mention_chars(self, true); }, nb::rv_policy::automatic,
           "One past the last character.")
+      .def_prop_ro(
+          "prob",
+          [](const Tagged& self) {
+            std::vector<double> out;
+            for (const Found& span : self.found.spans) out.push_back(span.prob);
+            return give(std::move(out));
+          },
+          nb::rv_policy::automatic, "Their probabilities, if they were asked for.")
+      .def(
+          "surfaces",
+          [](const Tagged& self) {
+            text::Surfaces made = text::surfaces(self.held->texts, self.found);
+            return nb::make_tuple(give(std::move(made.bytes)), give(std::move(made.offsets)));
+          },
+          "Return (bytes in UTF-8, offsets): mention m is written as bytes[offsets[m]:offsets[m + 1]].")
       .def("json_lines", &write, "labels"_a, "ids"_a, "metas"_a, "whole"_a, "threads"_a = 0,
            nb::sig("def json_lines(self, labels: collections.abc.Sequence[str], ids: collections.abc.Sequence[str], "
                    "metas: collections.abc.Sequence[str], whole: bool, threads: int = 0) -> bytes"),
            "One line for each document; an empty id or meta (JSON) is left out.");
 
-  nb::class_<text::TextTagger>(m, "TextTagger",
-                               "Features, structures with weights, and readings: from texts to mentions.")
-      .def(nb::init<const FeatureRows&, const Decoder&, std::vector<text::Reading>>(), "features"_a, "decoder"_a,
-           "readings"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+  nb::class_<text::TextTagger>(m, "TextTagger", "Features, and what finds mentions by them: from texts to mentions.")
+      .def(nb::init<const FeatureRows&, const MentionFinder&>(), "features"_a, "finder"_a, nb::keep_alive<1, 2>(),
+           nb::keep_alive<1, 3>())
       .def(
           "tag",
-          [](const text::TextTagger& self, const HeldTexts& texts, int threads) {
+          [](const text::TextTagger& self, const HeldTexts& texts, int threads, bool probabilities, double above) {
             const nb::gil_scoped_release release;
-            return Tagged{self.tag(texts.texts, threads), &texts};
+            return Tagged{self.tag(texts.texts, {probabilities, above}, threads), &texts};
           },
-          "texts"_a, "threads"_a = 0, nb::keep_alive<0, 2>());
+          "texts"_a, "threads"_a = 0, "probabilities"_a = false, "above"_a = 0.0, nb::keep_alive<0, 2>(),
+          "The mentions of the best structures, or every one with at least the probability `above`, if that is above "
+          "0.");
 }
 
 }  // namespace spanloom::bindings

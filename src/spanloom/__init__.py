@@ -23,7 +23,7 @@ _HOMES = {
     "read": "formats",
     "write": "formats",
 }
-_MODULES = ("corpus", "formats")
+_MODULES = ("corpus", "formats", "frames")
 """There after ``import spanloom``, without an import of their own."""
 
 

@@ -1,9 +1,10 @@
 """spanloom's native core."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, overload
+from typing import Annotated, Final, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -81,7 +82,7 @@ class Graph:
     def sample(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, seed: int) -> list:
         """Draw n structures from exp(score) / Z."""
 
-def valid_spans(heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, single: bool) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+def valid_spans(heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, *, single: bool) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """Start, end, start, end … of the spans that a tree allows."""
 
 class Lattices:
@@ -94,7 +95,7 @@ class Lattices:
         """All segments of at most `longest` tokens."""
 
     @staticmethod
-    def guided(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, single: bool, layout: tuple[int, int, bool]) -> Lattices:
+    def guided(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, layout: tuple[int, int, bool], *, single: bool) -> Lattices:
         """The spans that the sentences' trees allow."""
 
     def __len__(self) -> int: ...
@@ -282,10 +283,10 @@ class Trellis:
         """
 
     @overload
-    def clamp(self, reading: FlatReading, start: int, end: int, type: int, must: bool) -> Trellis: ...
+    def clamp(self, reading: FlatReading, start: int, end: int, type: int, *, must: bool) -> Trellis: ...
 
     @overload
-    def clamp(self, reading: SeparatorReading, start: int, end: int, type: int, must: bool) -> Trellis:
+    def clamp(self, reading: SeparatorReading, start: int, end: int, type: int, *, must: bool) -> Trellis:
         """
         The paths whose reading holds a mention, or does not; log_z is -inf if there is none.
         """
@@ -311,6 +312,19 @@ def segment_scores(structure: SegmentStructure, scores: Annotated[NDArray[numpy.
 def segment_scores(structure: SpanStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The scores [segments * columns] of the segments of one sentence."""
 
+class MentionFinder:
+    """From features to mentions and their probabilities, in one pass."""
+
+    def __init__(self, decoder: Decoder, parts: Sequence[tuple[ChainStructure, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], FlatReading | SeparatorReading, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]]]) -> None:
+        """
+        Parts are (chain, transition scores, reading, the label of each type), one for each structure.
+        """
+
+    def find(self, rows: SparseRows, threads: int = 0, probabilities: bool = False, above: float = 0.0) -> tuple:
+        """
+        Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end and label. Those of the best structures, or, if above is more than 0, every one with that probability.
+        """
+
 class Objective:
     """
     A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method `evaluate(x)` that returns (value, gradient).
@@ -329,7 +343,7 @@ class CompressedRows:
     Training rows with equal feature columns merged, by row and column. With bundles, columns that come along with others are added up once for all rows that share them.
     """
 
-    def __init__(self, rows: SparseRows, merge: bool = True, bundles: bool = True) -> None: ...
+    def __init__(self, rows: SparseRows, *, merge: bool = True, bundles: bool = True) -> None: ...
 
     @property
     def classes(self) -> int:
@@ -344,6 +358,10 @@ class CompressedRows:
         """
         What is added up to score all rows: classes and bundles of rows, members of bundles.
         """
+
+    @property
+    def class_of(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """[features]: the class of each feature."""
 
 class Supervision:
     """
@@ -378,20 +396,28 @@ class StructuredLoss:
         Return (loss, its derivatives by score, by global score) for scores [sites * columns] of all sentences; sentence s has the sites site_ptr[s] to site_ptr[s + 1].
         """
 
+class Tying:
+    """
+    How parameters add up to scores: score s is the sum of those of ptr[s] .. ptr[s + 1].
+    """
+
+    def __init__(self, ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], params: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """params: numbers below width; values: what each counts, 1 if not given."""
+
 class Likelihood(Objective):
     """Negative log-likelihood of what is known of sentences."""
 
     @overload
-    def __init__(self, rows: CompressedRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
+    def __init__(self, rows: CompressedRows, structure: Structure, supervision: Supervision, site_tying: Tying | None = None, global_tying: Tying | None = None, *, observed: bool = False, threads: int = 0) -> None: ...
 
     @overload
-    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
+    def __init__(self, rows: SparseRows, structure: Structure, supervision: Supervision, site_tying: Tying | None = None, global_tying: Tying | None = None, *, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
 
     @overload
-    def __init__(self, rows: CompressedRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, observed: bool = False, threads: int = 0) -> None: ...
+    def __init__(self, rows: CompressedRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: Tying | None = None, global_tying: Tying | None = None, *, observed: bool = False, threads: int = 0) -> None: ...
 
     @overload
-    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: object | None = None, global_tying: object | None = None, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
+    def __init__(self, rows: SparseRows, structure: Structure, gold_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], gold_cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], site_tying: Tying | None = None, global_tying: Tying | None = None, *, merge: bool = True, observed: bool = False, threads: int = 0) -> None: ...
 
     @property
     def classes(self) -> int:
@@ -401,11 +427,23 @@ class Likelihood(Objective):
     def features(self) -> int: ...
 
     @property
+    def convex(self) -> bool:
+        """Whether its only minimum is the lowest: all but for masks."""
+
+    @property
     def sparse_classes(self) -> int:
         """Of the classes, how many are kept as cells."""
 
     def weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
         """The score weights of every feature: [features * columns]."""
+
+    def parameters(self, weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], global_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        The x nearest to weights [features * parameter columns] and global parameters.
+        """
+
+    def pair_weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The weights of given or observed pairs, feature after feature."""
 
     def global_weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
@@ -428,10 +466,14 @@ class LbfgsStep:
     @property
     def moved(self) -> bool: ...
 
+    @property
+    def lower_bound(self) -> float:
+        """Of the minimum of a convex objective; needs l2."""
+
 class Lbfgs:
     """L-BFGS, or OWL-QN when l1 > 0, one iteration a call."""
 
-    def __init__(self, objective: Objective, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float = 0.0, l2: float = 0.0, memory: int = 6, threads: int = 0) -> None: ...
+    def __init__(self, objective: Objective, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float = 0.0, l2: float = 0.0, memory: int = 6, threads: int = 0, max_evaluations: int = 20) -> None: ...
 
     @property
     def state(self) -> LbfgsStep: ...
@@ -516,11 +558,19 @@ class FeatureRows:
     def fit(program: FeatureProgram, sites: str, names: Sequence[str], columns: object, own: object | None, threads: int, lattices: Lattices | None = None) -> tuple[FeatureRows, SparseRows]: ...
 
     @staticmethod
+    def from_counts(counts: FeatureCounts, sites: str) -> FeatureRows: ...
+
+    @staticmethod
     def from_state(program: FeatureProgram, sites: str, strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], template_of: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows: ...
 
     def rows(self, names: Sequence[str], columns: object, own: object | None, threads: int, lattices: Lattices | None = None) -> SparseRows: ...
 
     def keep(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows: ...
+
+    def numbers_in(self, other: FeatureRows) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """
+        For each feature the number of the one with its name in another table, or 2**32 - 1.
+        """
 
     @property
     def size(self) -> int: ...
@@ -531,13 +581,43 @@ class FeatureRows:
 
     def state(self) -> dict: ...
 
+class FeatureCounts:
+    """How often each feature occurs in some sentences, and where first."""
+
+    @staticmethod
+    def count(program: FeatureProgram, sites: str, names: Sequence[str], columns: object, own: object | None, threads: int, lattices: Lattices | None = None) -> FeatureCounts: ...
+
+    @staticmethod
+    def from_state(program: FeatureProgram, *, rows: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], strings: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], string_ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], pool_sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], key_sizes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_row: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureCounts: ...
+
+    @staticmethod
+    def merge(parts: Sequence[FeatureCounts], threads: int) -> FeatureCounts:
+        """The counts of all parts, one after the other."""
+
+    def state(self) -> dict:
+        """As arrays by name, for from_state."""
+
 def brown_clusters(tokens: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], line_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: int, clusters: int, progress: object | None = None, threads: int = 0) -> tuple:
     """Return (cluster of each word, path of each cluster)."""
 
-def join_tagged_terms(markup: list[str], tagged: list[str], label: Callable[[str], str], inner: bool) -> list[list[tuple[str, list[str], list[tuple[int, int]], list[str], list[tuple[str, tuple[tuple[int, int], ...], dict[str, str]]]]] | None]:
+def join_tagged_terms(markup: list[str], tagged: list[str], label: Callable[[str], str], *, inner: bool) -> list[list[tuple[str, list[str], list[tuple[int, int]], list[str], list[tuple[str, tuple[tuple[int, int], ...], dict[str, str]]]]] | None]:
     """
     Return for every article its sentences: text, tokens, their ranges, their tags, and terms as (label, parts, attributes); None for an article that is out of the ordinary.
     """
+
+class Restrictions:
+    """Which subsets of a sentence do not go together."""
+
+    def __init__(self, *, no_overlap: bool = False, no_embedding: bool = False, no_self_embedding: bool = False) -> None: ...
+
+    @property
+    def no_overlap(self) -> bool: ...
+
+    @property
+    def no_embedding(self) -> bool: ...
+
+    @property
+    def no_self_embedding(self) -> bool: ...
 
 class SkipLattice:
     """All typed subsets of n tokens with gaps up to a bound, as a graph."""
@@ -554,7 +634,7 @@ class SkipLattice:
 
     def graph(self, n: int) -> Graph: ...
 
-    def best(self, n: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, above: float, no_overlap: bool = False, no_embedding: bool = False, no_self_embedding: bool = False) -> list:
+    def best(self, n: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, above: float, restrictions: Restrictions = ...) -> list:
         """
         Return (score, type, tokens) of the k best subsets, without those that a better one forbids.
         """
@@ -564,7 +644,7 @@ class PairProgram:
     Templates over pairs of tokens; sides are 0 left, 1 right, 2 between, 3 whole.
     """
 
-    def __init__(self, program: FeatureProgram, sides: Sequence[Sequence[int]], distance: bool) -> None: ...
+    def __init__(self, program: FeatureProgram, sides: Sequence[Sequence[int]], *, distance: bool) -> None: ...
 
 def hildreth(gram: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: float, tolerance: float = 1e-09, max_sweeps: int = 10000) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
@@ -598,7 +678,7 @@ class SubsetEpoch:
 class SubsetLearner:
     """Online learning of subset scores."""
 
-    def __init__(self, rows: SparseRows, names: Sequence[str], columns: object, pairs: PairProgram, types: int, max_gap: int, gold: Sequence[Sequence[tuple[int, Sequence[int]]]], rule: str, limit: float, k: int, no_overlap: bool, no_embedding: bool, no_self_embedding: bool, seed: int) -> None: ...
+    def __init__(self, rows: SparseRows, names: Sequence[str], columns: object, pairs: PairProgram, types: int, max_gap: int, gold: Sequence[Sequence[tuple[int, Sequence[int]]]], rule: str, limit: float, k: int, restrictions: Restrictions, seed: int) -> None: ...
 
     def epoch(self) -> SubsetEpoch: ...
 
@@ -623,7 +703,7 @@ class SubsetFinder:
     def pair_ids(self, names: Sequence[str], columns: object, sentence: int, j: int, i: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """The known features of a pair of tokens."""
 
-    def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, no_overlap: bool, no_embedding: bool, no_self_embedding: bool, threads: int) -> list:
+    def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, restrictions: Restrictions, threads: int) -> list:
         """
         Of each sentence, (score, type, tokens) of its subsets, the best first.
         """
@@ -648,18 +728,60 @@ class TokenTrie:
     def match(self, sentences: Sequence, threads: int = 0) -> tuple:
         """Return (ptr, [start, end, kind] one after the other) of all sentences."""
 
-def tokenize(text: str) -> list[tuple[int, int]]:
-    """Return the tokens of a text as half-open ranges of characters."""
+class TokenRules:
+    """How texts are cut into tokens."""
+
+    def __init__(self, base: str = 'default', switches: Sequence[str] = [], abbreviations: Sequence[str] = []) -> None: ...
+
+    switch_names: Final[list[str]] = ...
+    """(arg: object, /) -> list[str]"""
+
+    def tokenize(self, text: str) -> list[tuple[int, int]]:
+        """Return the tokens of a text as half-open ranges of characters."""
+
+    def split_sentences(self, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the sentences of a text, given its tokens by these rules."""
 
 def split_sentences(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """
     Return the sentences of a text, given its tokens, as half-open ranges of tokens.
     """
 
+class WordTable:
+    """Words that another program knows by 64-bit keys."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def unknown(self, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The places of keys that are not known, each key once."""
+
+    def add(self, key: int, word: str, blank: bool) -> None:
+        """Add a word; blank: whether it is white space, and no token."""
+
 class TokenizedTexts:
     """Documents cut into sentences and tokens, without an object for each."""
 
-    def __init__(self, texts: Sequence[str], threads: int = 0) -> None: ...
+    def __init__(self, texts: Sequence[str], threads: int = 0, rules: TokenRules = ...) -> None: ...
+
+    @staticmethod
+    def with_tokens(texts: object, ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], end: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, threads: int = 0) -> TokenizedTexts:
+        """
+        Texts whose tokens are known: those of text d are ptr[d] to ptr[d + 1], with half-open ranges of characters; first says where sentences begin, which are found without it.
+        """
+
+    @staticmethod
+    def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], keys: numpy.typing.NDArray[numpy.uint64], gaps: numpy.typing.NDArray[numpy.uint64], begin: numpy.typing.NDArray[numpy.uint64], threads: int = 0) -> tuple[TokenizedTexts, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
+        """
+        Texts made of words of a table, and (ptr, place) of their tokens, which are the words but white space: place is the number of the word within its text. gaps: whether a blank follows; begin: 1 where a sentence begins, 0 where that is not known.
+        """
+
+    @staticmethod
+    def of_utf8(data: numpy.typing.NDArray[numpy.uint8], offsets: numpy.typing.NDArray[numpy.int64], threads: int = 0, rules: TokenRules = ...) -> TokenizedTexts:
+        """
+        Texts that follow each other in UTF-8, as Arrow has them: text d is data[offsets[d]:offsets[d + 1]]. Nothing is copied.
+        """
 
     @property
     def documents(self) -> int: ...
@@ -686,21 +808,10 @@ class TokenizedTexts:
     def end(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """[tokens]: one past the last character."""
 
-    def rows(self, features: FeatureRows, threads: int = 0) -> SparseRows:
-        """The features of all sentences; they must read words alone."""
-
-class Reading:
-    """How the cells of a structure are read as mentions."""
-
-    @staticmethod
-    def segments(labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], borders: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Reading:
+    def rows(self, features: FeatureRows, threads: int = 0, first: int = 0, last: int | None = None) -> SparseRows:
         """
-        By borders: the label of each column (-1 outside), and which columns [k, l] have a border between them.
+        The features of sentences first to last, of all without them; they must read words alone.
         """
-
-    @staticmethod
-    def separators(label: int) -> Reading:
-        """Separators of one label, read as nested."""
 
 class TaggedTexts:
     """The mentions of documents, as arrays with one number a mention."""
@@ -731,14 +842,158 @@ class TaggedTexts:
     def end_char(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """One past the last character."""
 
+    @property
+    def prob(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Their probabilities, if they were asked for."""
+
+    def surfaces(self) -> tuple:
+        """
+        Return (bytes in UTF-8, offsets): mention m is written as bytes[offsets[m]:offsets[m + 1]].
+        """
+
     def json_lines(self, labels: Sequence[str], ids: Sequence[str], metas: Sequence[str], whole: bool, threads: int = 0) -> bytes:
         """One line for each document; an empty id or meta (JSON) is left out."""
 
 class TextTagger:
+    """Features, and what finds mentions by them: from texts to mentions."""
+
+    def __init__(self, features: FeatureRows, finder: MentionFinder) -> None: ...
+
+    def tag(self, texts: TokenizedTexts, threads: int = 0, probabilities: bool = False, above: float = 0.0) -> TaggedTexts:
+        """
+        The mentions of the best structures, or every one with at least the probability `above`, if that is above 0.
+        """
+
+def jenkins_hash(text: bytes) -> int:
+    """Bob Jenkins' lookup3 hash of bytes."""
+
+class ItemSequence:
+    """Items with their attributes, read from Python objects once."""
+
+    def __init__(self, items: object) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def items(self) -> list[dict[str, float]]:
+        """The attributes of every item, with their values."""
+
+class AttributeSequences:
+    """Sequences of items with numbered attributes."""
+
+    @property
+    def groups(self) -> int:
+        """Number of sequences."""
+
+    @property
+    def items(self) -> int:
+        """Number of items of all sequences."""
+
+    @property
+    def group_ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def labels(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    def rows(self, width: int) -> SparseRows:
+        """The attributes as rows for training."""
+
+class AttributeCorpus:
+    """Labelled sequences to be learned from."""
+
+    def __init__(self) -> None: ...
+
+    def append(self, xseq: object, yseq: object, group: int = 0) -> None: ...
+
+    def clear(self) -> None: ...
+
+    @property
+    def attributes(self) -> int: ...
+
+    @property
+    def labels(self) -> int: ...
+
+    def attribute_names(self) -> list[str]: ...
+
+    def label_names(self) -> list[str]: ...
+
+    @property
+    def groups(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    def select(self, sequences: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> AttributeSequences:
+        """Some of the sequences, with their labels."""
+
+class ChainFeatures:
+    """Which pairs of attribute and label, and of labels, have a weight."""
+
+    def __init__(self, data: AttributeSequences, attributes: int, labels: int, min_freq: float = 0.0, all_states: bool = False, all_transitions: bool = False) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def transitions(self) -> int:
+        """How many pairs of labels have a weight."""
+
+    @property
+    def ptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def labels(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def transition_of(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
+
+    def best(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], data: AttributeSequences, threads: int = 0) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """The label of every item in the best sequences under these weights."""
+
+def paired_likelihood(rows: CompressedRows, structure: Structure, supervision: Supervision, pairs: tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], global_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, threads: int = 0) -> Likelihood:
     """
-    Features, structures with weights, and readings: from texts to mentions.
+    A likelihood in which only given pairs (ptr, columns) of feature and column have a weight, and of the global cells those with a number of at least 0.
     """
 
-    def __init__(self, features: FeatureRows, decoder: Decoder, readings: Sequence[Reading]) -> None: ...
+class OnlineChain:
+    """Weights of chain features, learned one sequence after the other."""
 
-    def tag(self, texts: TokenizedTexts, threads: int = 0) -> TaggedTexts: ...
+    def __init__(self, data: AttributeSequences, features: ChainFeatures, seed: int) -> None: ...
+
+    @property
+    def sequences(self) -> int: ...
+
+    def reset(self, variance: float = 1.0) -> None:
+        """Forget everything but the order of the sequences."""
+
+    def shuffle(self) -> None:
+        """Draw a new order of the sequences."""
+
+    def perceptron(self) -> float: ...
+
+    def passive_aggressive(self, type: int = 1, c: float = 1.0, error_sensitive: bool = True) -> float: ...
+
+    def arow(self, gamma: float = 1.0) -> float: ...
+
+    def descend(self, count: int, lambda_: float, t0: float, seen: float = 0.0) -> float: ...
+
+    def loss(self, count: int) -> float: ...
+
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def averaged(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+class AttributeTagger:
+    """A first-order chain over ready attributes at work."""
+
+    def __init__(self, attributes: Sequence[str], labels: Sequence[str], ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transitions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def read(self, sequences: object) -> AttributeSequences:
+        """
+        Look attributes up, those of each item of each sequence; unknown ones are left out.
+        """
+
+    def best(self, data: AttributeSequences, threads: int = 0) -> list[list[str]]: ...
+
+    def marginals(self, data: AttributeSequences, threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """P(label) of every item: [items * labels]."""
+
+    def log_probability(self, data: AttributeSequences, labels: Sequence[str]) -> float:
+        """The log-probability of these labels for a single sequence."""

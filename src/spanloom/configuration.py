@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from spanloom.base.errors import ParameterError
@@ -27,7 +28,8 @@ def configure(settings: Mapping[str, Any], ner: Recognizer | None = None) -> Rec
     Parameters
     ----------
     settings
-        E.g. ``{"model": "cascade", "base": "memm", "order": 1, "l2": 0.5}``.
+        E.g. ``{"model": "cascade", "base": "memm", "order": 1, "l2": 0.5}``; ``min_count`` is the cut-off of the
+        feature set.
     ner
         Gets the settings; a new one if not given.
 
@@ -37,6 +39,8 @@ def configure(settings: Mapping[str, Any], ner: Recognizer | None = None) -> Rec
     1
     """
     ner = Recognizer() if ner is None else ner
+    settings = dict(settings)
+    min_count = settings.pop("min_count", None)
     whole = ner.get_params(deep=False).keys() & settings.keys()
     ner.set_params(**{name: settings[name] for name in whole})
     left = {name: value for name, value in settings.items() if name not in whole}
@@ -47,6 +51,8 @@ def configure(settings: Mapping[str, Any], ner: Recognizer | None = None) -> Rec
             ner.full_name(next(iter(left)))  # raises, with the names that there are
         name = min(known, key=lambda one: known[one].count(JOINT))
         ner.set_params(**{known[name]: left.pop(name)})
+    if min_count is not None:
+        ner.set_params(features=replace(ner.feature_set(), min_count=min_count), clusters=None)
     return ner
 
 
@@ -83,9 +89,12 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     return _flat(data, "")
 
 
-def write_config(ner: Recognizer, path: str | os.PathLike[str]) -> None:
-    """Write the settings of a recogniser to a TOML file that ``read_config`` reads; functions are left out."""
-    plain = {
+def write_config(ner: Recognizer, path: str | os.PathLike[str], **more: Any) -> None:
+    """Write the settings of a recogniser to a TOML file that ``read_config`` reads; functions are left out.
+
+    ``more`` settings are those that ``configure`` knows beside a recogniser's own: ``min_count``.
+    """
+    plain = more | {
         name: value.to_json() if isinstance(value, Settings) else value
         for name, value in ner.get_params(deep=False).items()
     }

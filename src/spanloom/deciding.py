@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
-from spanloom.decisions.best import Decision, OnDev
+from spanloom.decisions.best import Best, Decision, OnDev
+from spanloom.decisions.calibration import Calibration, calibrate
+from spanloom.decisions.penalty import by_label
 from spanloom.decisions.rule import Rule
 from spanloom.decisions.thresholds import Scored
 from spanloom.decisions.wanted import FLOOR, AtLeast, ByThreshold, ExpectedF1
+from spanloom.evaluation.outcomes import Outcomes
+from spanloom.evaluation.reliability import reliability
 from spanloom.evaluation.score import Score, micro
 from spanloom.models.base import Mentions, Task
 from spanloom.models.fitting import Fitted, fit_model
@@ -19,27 +25,59 @@ from spanloom.models.trained import Trained
 
 FOLDS = 5
 """Without development data, thresholds are chosen by so many further trainings."""
+ON_DEV = "development data"
 
 
-def settle(decision: Decision, task: Task, fitted: Fitted) -> tuple[Rule, dict[str, Any] | None]:
-    """Return the rule, and what it gives on the data that it was chosen on; None if nothing was chosen."""
+def settle(decision: Decision, task: Task, fitted: Fitted) -> tuple[Rule, dict[str, Any]]:
+    """Return the rule, and facts for the record of the training.
+
+    ``decision``: what the rule gives on the data that it was chosen on, if anything was chosen; ``calibration``: how
+    far probabilities are off on data that the model has not seen.
+    """
     trained = fitted.trained
     exclusive = decision.exclusive is True or (decision.exclusive == "auto" and never_two(task.sentences))
     best = Rule(None, exclusive)
-    if fitted.interrupted is not None:
-        return best, None  # what there is can be used, but nothing was chosen
-    if isinstance(decision, ByThreshold):
-        seen = _seen(task, trained, exclusive)
-        thresholds = decision.choose(seen.believed, seen.gold, sorted(trained.labels))
-        rule = Rule(thresholds, exclusive)
-        score = seen.score(rule, trained, task.threads)
-        facts = {"name": decision.name, "chosen_on": seen.name, **score.to_json(), "thresholds": thresholds}
-        if isinstance(decision, AtLeast):
-            facts["reached"] = decision.reached(score.precision, score.recall)
-        return rule, facts
+    if fitted.interrupted is not None or trained.model.makes is not None:
+        return best, {}  # what there is can be used, but nothing was chosen
+    if isinstance(decision, Best) and decision.calibrate == "none":
+        return best, _checked(best, task, trained)
+    return _chosen(decision, best, _seen(task, trained), trained, task.threads)
+
+
+def redecide(
+    decision: Decision, trained: Trained, dev: Sequence[Sentence], threads: int | None
+) -> tuple[Rule, dict[str, Any]]:
+    """Return what ``settle`` does, for a model that has learned, on development data; its mention penalty changes."""
+    exclusive = decision.exclusive is True or (decision.exclusive == "auto" and never_two(dev))
+    wanted = "auto" if isinstance(decision, OnDev) and trained.model.penalised else decision.penalty_wanted
+    if isinstance(wanted, str):
+        trained.tune_penalty(dev, threads, by_label=wanted == "auto-by-label")
+    elif trained.model.penalised:
+        trained.set_penalty(by_label(wanted, sorted(trained.labels)))
+    found = _known(trained.find_above(dev, FLOOR, threads), dev)
+    seen = _Seen(ON_DEV, dev, found, [s.mentions for s in dev])
+    return _chosen(decision, Rule(None, exclusive), seen, trained, threads)
+
+
+def _chosen(
+    decision: Decision, best: Rule, seen: _Seen, trained: Trained, threads: int | None
+) -> tuple[Rule, dict[str, Any]]:
+    calibration, facts = _calibrated(decision.calibrate, best, seen, trained, threads)
+    best = replace(best, calibration=calibration)
+    if isinstance(decision, Best):
+        return best, facts
     if isinstance(decision, OnDev):
-        return _best_on_dev(task, trained, exclusive)
-    return best, None
+        rule, chosen = _best_on_dev(trained, best, seen, threads)
+        return rule, {"decision": chosen, **facts}
+    if not isinstance(decision, ByThreshold):
+        raise TypeError(f"a decision of the kind {type(decision).__name__} is not known")
+    thresholds = decision.choose(seen.scored(best, trained), seen.gold, sorted(trained.labels))
+    rule = replace(best, thresholds=thresholds)
+    score = seen.score(rule, trained, threads)
+    chosen = {"name": decision.name, "chosen_on": seen.name, **score.to_json(), "thresholds": thresholds}
+    if isinstance(decision, AtLeast):
+        chosen["reached"] = decision.reached(score.precision, score.recall)
+    return rule, {"decision": chosen, **facts}
 
 
 def never_two(sentences: Sequence[Sentence]) -> bool:
@@ -54,73 +92,120 @@ def never_two(sentences: Sequence[Sentence]) -> bool:
     return all(len({m.parts for m in own}) == len(own) for own in (set(s.mentions) for s in sentences))
 
 
-def _best_on_dev(task: Task, trained: Trained, exclusive: bool) -> tuple[Rule, dict[str, Any]]:
-    """The training has chosen a mention penalty, if the model takes one; it stays if it is best."""
-    seen = _seen(task, trained, exclusive)
-    best, penalty = Rule(None, exclusive), dict(trained.penalty)
+def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None) -> tuple[Rule, dict[str, Any]]:
+    """The training has chosen mention penalties, if the model takes them; they stay if they are best."""
+    penalties = [dict(part.penalty) for part in trained.parts]
     scores: dict[str, Score] = {}
-    if penalty:
-        scores["penalty"] = seen.score(best, trained, task.threads)
+    if any(penalties):
+        scores["penalty"] = seen.score(best, trained, threads)
         trained.set_penalty({})
-    scores["best"] = seen.score(best, trained, task.threads)
-    by_threshold = Rule(ExpectedF1().choose(seen.believed, seen.gold, sorted(trained.labels)), exclusive)
-    scores["f1"] = seen.score(by_threshold, trained, task.threads)
+        if len(penalties) > 1 and seen.sentences is not None:  # what parts believe may depend on what others find
+            found = _known(trained.find_above(seen.sentences, FLOOR, threads), seen.sentences)
+            seen = replace(seen, candidates=found)
+    scores["best"] = seen.score(best, trained, threads)
+    thresholds = ExpectedF1().choose(seen.scored(best, trained), seen.gold, sorted(trained.labels))
+    by_threshold = replace(best, thresholds=thresholds)
+    scores["f1"] = seen.score(by_threshold, trained, threads)
     chosen = max(("best", "penalty", "f1"), key=lambda name: scores[name].f1 if name in scores else -1.0)
     if chosen == "penalty":
-        trained.set_penalty(penalty)
+        for part, penalty in zip(trained.parts, penalties, strict=True):
+            part.set_penalty(penalty)
     rule = by_threshold if chosen == "f1" else best
     facts: dict[str, Any] = {"name": "auto", "chosen": chosen, "chosen_on": seen.name, **scores[chosen].to_json()}
     facts["tried"] = {name: score.f1 for name, score in scores.items()}
     return rule, facts if rule.thresholds is None else {**facts, "thresholds": dict(rule.thresholds)}
 
 
+def _checked(best: Rule, task: Task, trained: Trained) -> dict[str, Any]:
+    """How far the probabilities of answers are off on development data; bounds are not looked at, and take long."""
+    if task.dev is None or trained.belief == "bound" or not trained.model.probabilistic:
+        return {}
+    found = _known(best.answers(trained, task.dev, task.threads, probabilities=True), task.dev)
+    return {"calibration": _error([s.mentions for s in task.dev], found, ON_DEV) | {"kind": "none"}}
+
+
+def _error(gold: Mentions, found: Mentions, where: str) -> dict[str, Any]:
+    measured = reliability(Outcomes(gold, found), widths="adaptive")
+    return {"measured_on": where, "mentions": measured.count, "error": measured.error}
+
+
+def _calibrated(
+    kind: str, best: Rule, seen: _Seen, trained: Trained, threads: int | None
+) -> tuple[Calibration | None, dict[str, Any]]:
+    """Learn a calibration from all candidates; measure it on answers, each by a curve from other sentences."""
+    p = np.array([m.prob or 0.0 for own in seen.candidates for m in own])
+    right = np.array(
+        [m in wanted for own, wanted in zip(seen.candidates, map(set, seen.gold), strict=True) for m in own], bool
+    )
+    sentence = np.repeat(np.arange(len(seen.candidates)), [len(own) for own in seen.candidates])
+    done = calibrate(kind, p, right, sentence)
+    probs = iter(done.probs.tolist())
+    after = [{m: next(probs) for m in own} for own in seen.candidates]
+    answers = seen.answers(best, trained, threads)
+    facts = _error(seen.gold, answers, seen.name) | {"kind": "none"}
+    if done.calibration is not None:
+        changed = [
+            [replace(m, prob=own.get(m, m.prob)) for m in found] for found, own in zip(answers, after, strict=True)
+        ]
+        error = _error(seen.gold, changed, seen.name)["error"]
+        facts |= {"kind": done.calibration.kind, "error_calibrated": error}
+    return done.calibration, {"calibration": facts}
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Data that the model has not learned from, and what it believes of them."""
+    """Data that the model has not learned from, and every mention of them that is not too improbable."""
 
     name: str
     sentences: Sequence[Sentence] | None
-    believed: Scored
+    candidates: Mentions
     gold: Mentions
 
     def score(self, rule: Rule, trained: Trained, threads: int | None) -> Score:
         """Score the answers by a rule; without development data, what was believed of them is cut."""
         if self.sentences is not None:
             return micro(self.gold, rule.answers(trained, self.sentences, threads))
-        return micro(self.gold, [rule.of_believed(trained, [m for _, m in own]) for own in self.believed])
+        return micro(self.gold, [rule.of_believed(trained, own) for own in rule.calibrated(self.candidates)])
+
+    def scored(self, rule: Rule, trained: Trained) -> Scored:
+        """The candidates with their probabilities under a rule, but for those that a more probable one rules out.
+
+        A threshold for all labels cuts these lists: what is less probable never rules out what is more.
+        """
+        lowest = replace(rule, thresholds=dict.fromkeys(trained.labels, FLOOR))
+        left = [lowest.of_believed(trained, own) for own in rule.calibrated(self.candidates)]
+        return [[(m.prob or 0.0, m) for m in own] for own in left]
+
+    def answers(self, best: Rule, trained: Trained, threads: int | None) -> Mentions:
+        """The answers with the model's probabilities; without development data, what is more probable than not."""
+        if self.sentences is not None:
+            return _known(best.answers(trained, self.sentences, threads, probabilities=True), self.sentences)
+        return [[m for m in own if (m.prob or 0.0) >= 0.5] for own in self.candidates]
 
 
-def _seen(task: Task, trained: Trained, exclusive: bool) -> _Seen:
+def _seen(task: Task, trained: Trained) -> _Seen:
     if task.dev is not None:
-        believed = _known(_believed(trained, task.dev, task.threads, exclusive), task.dev)
-        return _Seen("development data", task.dev, believed, [s.mentions for s in task.dev])
+        found = _known(trained.find_above(task.dev, FLOOR, task.threads), task.dev)
+        return _Seen(ON_DEV, task.dev, found, [s.mentions for s in task.dev])
 
     def train(others: list[Sentence]) -> Trained | None:
         if not any(s.mentions for s in others):
             return None
-        # The sizes of documents are not known of a part; without them sentences count as documents.
-        own = replace(task, sentences=others, sizes=[1] * len(others), gold=[], dev=None, listener=None)
+        # The sizes of documents are not known of a part; without them sentences count as documents. A start that has
+        # seen the held-out block would tell on it.
+        own = replace(task, sentences=others, sizes=[1] * len(others), gold=[], dev=None, listener=None, start=None)
         return fit_model(trained.model, own).whole()
 
-    def apply(model: Trained, block: list[Sentence]) -> Scored:
-        return _believed(model, [s.with_mentions([]) for s in block], task.threads, exclusive)
+    def apply(model: Trained, block: list[Sentence]) -> Mentions:
+        return model.find_above([s.with_mentions([]) for s in block], FLOOR, task.threads)
 
-    believed = _known(cross_fit(task.sentences, FOLDS, train, apply, sizes=task.sizes, default=list), task.sentences)
-    return _Seen("training data, cross-fitted", None, believed, [s.mentions for s in task.sentences])
+    found = _known(cross_fit(task.sentences, FOLDS, train, apply, sizes=task.sizes, default=list), task.sentences)
+    return _Seen("training data, cross-fitted", None, found, [s.mentions for s in task.sentences])
 
 
-def _known(believed: Scored, sentences: Sequence[Sentence]) -> Scored:
+def _known(found: Mentions, sentences: Sequence[Sentence]) -> Mentions:
     """Leave out mentions of which a partial annotation does not say whether they are right."""
     return [
-        own if s.known is None else [(p, m) for p, m in own if s.known.covers(m) or m in s.mentions]
-        for own, s in zip(believed, sentences, strict=True)
+        own if s.known is None else [m for m in own if s.known.covers(m) or m in s.mentions]
+        for own, s in zip(found, sentences, strict=True)
     ]
-
-
-def _believed(trained: Trained, sentences: Sequence[Sentence], threads: int | None, exclusive: bool) -> Scored:
-    """Every mention that is not too improbable, with its probability, but for those that a more probable one rules out.
-
-    A threshold for all labels cuts these lists: what is less probable never rules out what is more.
-    """
-    rule = Rule(dict.fromkeys(trained.labels, FLOOR), exclusive)
-    return [[(m.prob or 0.0, m) for m in own] for own in rule.answers(trained, sentences, threads)]

@@ -12,8 +12,12 @@ from spanloom.base.errors import NotFittedError, ParameterError
 from spanloom.base.parameters import check_count, check_share
 from spanloom.corpus import Document, Mention, Sentence, make_document
 from spanloom.corpus.document import as_documents
-from spanloom.corpus.tokenizer import split_sentences, tokenize
+from spanloom.corpus.sentences import split_sentences
+from spanloom.corpus.token_rules import TokenRules
+from spanloom.deciding import redecide
 from spanloom.decisions import penalty
+from spanloom.decisions.best import Decision
+from spanloom.decisions.named import decision
 from spanloom.decisions.repairs import repair
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
@@ -39,6 +43,7 @@ class FittedRecognizer(Parameters):
     ceiling_: float
     lost_: list[tuple[int, Mention]]
     training_: dict[str, Any]
+    token_rules_: TokenRules
     _needs_tokenizer: bool = False
 
     # What it believes
@@ -47,12 +52,12 @@ class FittedRecognizer(Parameters):
         """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here."""
         trained = self._fitted()
         ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
-        return trained.distribution(ready)
+        return _about(trained.distribution(ready), sentence)
 
     def distributions(self, document: Document) -> list[Distribution]:
         """Return what the model believes of each sentence of a document, all of which it may look at."""
         trained = self._fitted()
-        return [trained.distribution(sentence) for sentence in self._ready([document])[0].sentences]
+        return [_about(trained.distribution(one), one) for one in self._ready([document])[0].sentences]
 
     def explain(
         self,
@@ -91,8 +96,13 @@ class FittedRecognizer(Parameters):
 
     @property
     def belief_(self) -> str:
-        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron."""
+        """What the probabilities are: ``"exact"``, or what ``Trained.belief`` says; ``"scores"`` of a perceptron.
+
+        ``"calibrated"``: the decision calibrates those of answers; ``distribution`` stays what the model believes.
+        """
         belief = self._fitted().belief
+        if self.rule_.calibration is not None:
+            return "calibrated"
         trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
         return "scores" if trainer == "perceptron" and belief == "exact" else belief
 
@@ -117,7 +127,7 @@ class FittedRecognizer(Parameters):
         trained, rule = self._fitted(), self.rule_
         if above is not None:
             check_share("above", above)
-            rule = Rule(dict.fromkeys(trained.labels, float(above)), fitting=False)
+            rule = Rule(dict.fromkeys(trained.labels, float(above)), fitting=False, calibration=rule.calibration)
         if trained.model.makes is not None:  # a tagger gives every token its label, whatever is asked for
             return Rule(), False
         return rule, probabilities or rule.thresholds is not None
@@ -137,7 +147,20 @@ class FittedRecognizer(Parameters):
             for document in documents
             for mentions in repair(document.sentences, list(islice(rest, len(document.sentences))), self.repairs)
         ]
-        return trained.probabilities(ready, done, self.threads) if probable else done
+        return rule.calibrated(trained.probabilities(ready, done, self.threads)) if probable else done
+
+    def set_decision(self, decide: Decision | str, dev: Iterable[Sentence | Document]) -> Self:
+        """Decide in another way from now on, without training again; see ``decide`` of ``Recognizer``.
+
+        Thresholds, penalties and calibration are chosen on development data; ``training_`` says what they give there.
+        """
+        trained, wanted = self._fitted(), decision(decide)
+        ready = [s for document in self._ready(as_documents(dev)) for s in document.sentences]
+        rule, facts = redecide(wanted, trained, trained.model.before(ready), self.threads)
+        self.decide, self.rule_ = wanted, rule
+        kept = {name: value for name, value in self.training_.items() if name not in ("decision", "calibration")}
+        self.training_ = {**kept, **facts}
+        return self
 
     def tune_mention_penalty(self, dev: Iterable[Sentence | Document], *, by_label: bool = False) -> Curve:
         """Use the mention penalty that gives the highest F1 on development data; ``by_label``: one for each label.
@@ -176,6 +199,11 @@ class FittedRecognizer(Parameters):
         return not self.pipeline_.annotators and not self.repairs and self.rule_ == Rule()
 
     def _check_rule(self, what: str) -> None:
+        if what == "threshold on scores" and self.rule_.calibration is not None:
+            raise ParameterError(
+                "probabilities were calibrated with the threshold on scores that the model has; ask with "
+                'predict(above=…), or train with calibrate="none"'
+            )
         if self.rule_.thresholds is not None:
             raise ParameterError(
                 f"this recogniser decides by thresholds on probabilities, so that a {what} would have no effect; ask "
@@ -184,7 +212,7 @@ class FittedRecognizer(Parameters):
 
     model_ = property(lambda self: self._fitted().model, doc="The model, with what was chosen from the data.")
     parts_ = property(lambda self: self._fitted().parts, doc="The trained models that it is made of.")
-    mention_penalty_ = property(lambda self: self._fitted().penalty, doc="The mention penalty in use, by label.")
+    mention_penalty_ = property(lambda self: self._fitted().penalty_in_use, doc="The mention penalty in use, by label.")
     penalty_curve_ = property(lambda self: self._fitted().penalty_curve, doc="What penalties give on dev, if chosen.")
 
     @property
@@ -194,8 +222,11 @@ class FittedRecognizer(Parameters):
 
     # Inside, for Recognizer
 
-    def _install(self, trained: Trained, pipeline: Pipeline, rule: Rule, facts: dict[str, Any]) -> None:
+    def _install(
+        self, trained: Trained, pipeline: Pipeline, rule: Rule, facts: dict[str, Any], rules: TokenRules
+    ) -> None:
         self.trained_, self.pipeline_, self.rule_, self.training_ = trained, pipeline, rule, facts
+        self.token_rules_ = rules
         self.labels_ = tuple(sorted(trained.labels))
         self._needs_tokenizer = False
 
@@ -207,16 +238,37 @@ class FittedRecognizer(Parameters):
                 "this Recognizer has learned nothing yet; call fit, or Recognizer.load a model"
             ) from None
 
+    def _start(self, given: FittedRecognizer | Trained | None) -> Trained | None:
+        """The trained model whose weights to start from."""
+        if isinstance(given, FittedRecognizer):
+            return given._fitted()
+        if given is not None and not isinstance(given, Trained):
+            raise ParameterError(f"start is a recogniser, a trained model or the name of a file, got {given!r}")
+        return given
+
+    def _compared(self, item: Sentence | Document) -> Sentence | Document:
+        """What is scored: the mentions, or for a tagger its column."""
+        before = self._fitted().model.before
+        return before([item])[0] if isinstance(item, Sentence) else item.with_sentences(before(item.sentences))
+
     def _of_text(self, text: str) -> Document:
-        if self._needs_tokenizer and self.tokenizer is None and self.splitter is None:
+        if self._needs_tokenizer and not self.cuts_itself:
             raise ParameterError(
                 "this model was trained with its own tokenizer or splitter, which a model file cannot hold; "
                 "give them to Recognizer.load(..., tokenizer=..., splitter=...), or pass tokenised sentences"
             )
-        return make_document(text, "", self.tokenizer or tokenize, self.splitter or split_sentences)
+        if isinstance(self.tokenizer, str | TokenRules | None):
+            return make_document(text, "", self.token_rules_, self.splitter or self.token_rules_.split)
+        return make_document(text, "", self.tokenizer, self.splitter or split_sentences)
 
     def _ready(self, documents: Sequence[Document]) -> list[Document]:
         """The documents with everything that the model looks at."""
         trained = self._fitted()
         self.pipeline_.use_threads(self.threads)
         return self.pipeline_.annotate(documents, (*trained.extractor.features.columns(), *trained.model.requires))
+
+
+def _about(belief: Distribution, sentence: Sentence) -> Distribution:
+    """Let a distribution know its sentence, which notebooks draw."""
+    belief.sentence = sentence
+    return belief

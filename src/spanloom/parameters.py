@@ -13,7 +13,8 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice, check_count
 from spanloom.base.settings import JOINT, Settings, merge, nested
 from spanloom.corpus import Document, Sentence
-from spanloom.decisions.best import Decision
+from spanloom.corpus.token_rules import TokenRules
+from spanloom.decisions.best import Best, Decision, OnDev
 from spanloom.decisions.named import decision
 from spanloom.decisions.repairs import REPAIRS
 from spanloom.decisions.wanted import ByThreshold
@@ -126,6 +127,12 @@ class Parameters:
         """The column that it makes, for a tagger; None if it finds mentions."""
         return None if self.model == AUTO else named(self.model).makes
 
+    @property
+    def will_be_plain(self) -> bool:
+        """Whether it is going to be ``is_plain`` after ``fit``."""
+        decide = decision(self.decide)
+        return not self.annotators and not self.repairs and isinstance(decide, Best) and decide.exclusive is False
+
     def check(self, with_dev: bool) -> None:
         """Raise ``ParameterError`` for values that are not allowed, before any work."""
         if self.model != AUTO:
@@ -137,6 +144,7 @@ class Parameters:
         if decide.needs_dev and not with_dev:
             what = f"penalty={decide.penalty_wanted!r}" if decide.penalty_wanted else f"decide={decide.name!r}"
             raise ParameterError(f"{what} is chosen on development data; pass dev=…")
+        self.token_rules()
         for name in self.repairs:
             check_choice("repairs", name, REPAIRS)
         check_choice("keep", self.keep, ("raise", *CHOICES))
@@ -147,14 +155,25 @@ class Parameters:
     def check_model(self, model: Model) -> Trainer:
         """Return the trainer of a model; ``ParameterError`` if the other settings do not go with it."""
         decide = decision(self.decide)
-        if model.makes is not None and isinstance(decide, ByThreshold):
+        if model.makes is not None and isinstance(decide, ByThreshold | OnDev):
             raise ParameterError(
                 f"decide={self.decide!r} chooses mentions, and the model {model.name!r} gives every token a value; "
                 'use decide="best"'
             )
+        if isinstance(decide, ByThreshold | OnDev) and not model.probabilistic:
+            raise ParameterError(
+                f"decide={self.decide!r} needs probabilities, and a tagger of your own gives none; "
+                'use decide="best", or a model of spanloom as base'
+            )
         penalty = decide.penalty_wanted
-        if not model.penalised and (isinstance(penalty, Mapping | str) or penalty):
+        left_open = penalty == AUTO and self.model == AUTO  # then the model that suits the data may take none
+        if not model.penalised and not left_open and (isinstance(penalty, Mapping | str) or penalty):
             raise ParameterError(f"the model {model.name!r} takes no mention penalty; leave out penalty={penalty!r}")
+        if isinstance(penalty, Mapping) and not model.penalised_by_label:
+            raise ParameterError(
+                f"the model {model.name!r} takes one mention penalty for all labels, got penalty={penalty!r}; "
+                "give one number"
+            )
         return model.trainer(self.trainer)
 
     def model_for(self, documents: Sequence[Document]) -> Model:
@@ -165,6 +184,18 @@ class Parameters:
         if self.keep == "raise" and any(m.discontinuous for s in sentences for m in s.mentions):
             return named("multilabel")
         return named("edge" if any(overlapping(s.mentions) for s in sentences) else "chain")
+
+    def token_rules(self) -> TokenRules | None:
+        """Return how text is cut, if the settings say so by name; None: as the training data are, or by a function."""
+        if isinstance(self.tokenizer, str) and self.tokenizer != AUTO:
+            return TokenRules.named(self.tokenizer)
+        return self.tokenizer if isinstance(self.tokenizer, TokenRules) else None
+
+    @property
+    def cuts_itself(self) -> bool:
+        """Whether text is cut by functions, which a model file cannot hold."""
+        own = callable(self.tokenizer) and not isinstance(self.tokenizer, TokenRules)
+        return own or self.splitter is not None
 
     def feature_set(self) -> FeatureSet:
         """Return the features that the settings ask for, with their tables; annotators may add more."""

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-import numpy.typing as npt
-
 from spanloom.annotators import Annotator
-from spanloom.base.errors import ModelFileError
-from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
 from spanloom.decisions.best import Decision
-from spanloom.evaluation import Report, evaluate
+from spanloom.evaluation import Evaluation, evaluate
 from spanloom.features import FeatureSet
-from spanloom.fitted import FittedRecognizer
+from spanloom.keeping import KeptRecognizer
 from spanloom.learning import Listener, Trainer
-from spanloom.models import Model
-from spanloom.stored import from_stored, to_stored
+from spanloom.models import Model, Trained
+from spanloom.models.learner import Learner
 from spanloom.training import train
 
 Input = str | Sentence | Document
@@ -31,7 +27,7 @@ BATCH = 1024
 """Documents or sentences that are tagged at once when a stream is tagged."""
 
 
-class Recognizer(FittedRecognizer):
+class Recognizer(KeptRecognizer):
     """Learns to find mentions, and finds them.
 
     Parameters
@@ -62,7 +58,9 @@ class Recognizer(FittedRecognizer):
     threads
         None for all cores.
     tokenizer, splitter
-        For raw text: functions like ``spanloom.corpus.tokenize`` and ``spanloom.corpus.split_sentences``.
+        For raw text. A name such as ``"space"`` or ``"default,hyphens"`` (``spanloom.corpus.TokenRules``); None or
+        ``"auto"``: what reproduces the tokens of the training data best. Or functions like ``spanloom.corpus.tokenize``
+        and ``spanloom.corpus.split_sentences``.
 
     Attributes
     ----------
@@ -75,6 +73,8 @@ class Recognizer(FittedRecognizer):
     ceiling_, lost_
         The share of the training mentions that the model can hold and read back; the others: (sentence number,
         mention).
+    token_rules_
+        How raw text is cut.
     rule_
         The rule that the decision has come to: thresholds, or the best structure.
     training_
@@ -103,7 +103,7 @@ class Recognizer(FittedRecognizer):
         keep: str = "raise",
         seed: int = 1,
         threads: int | None = None,
-        tokenizer: Tokenizer | None = None,
+        tokenizer: Tokenizer | str | None = None,
         splitter: Splitter | None = None,
     ) -> None:
         self.model = model
@@ -128,6 +128,8 @@ class Recognizer(FittedRecognizer):
         *,
         dev: Iterable[Sentence | Document] | None = None,
         listener: Listener | None = None,
+        start: Recognizer | Trained | str | os.PathLike[str] | None = None,
+        learner: Callable[..., Learner] | None = None,
     ) -> Recognizer:
         """Learn from annotated documents or sentences.
 
@@ -139,6 +141,12 @@ class Recognizer(FittedRecognizer):
             Development data: their F1 is in every record of ``history_``, and patience and choices go by it.
         listener
             Called with each ``Iteration`` as soon as it is done.
+        start
+            A recogniser, or its file, whose weights to start from: the same optimum, sooner. See ``models.warm``.
+
+        learner
+            Where gradients are worked out: ``spanloom.scale.dask_training.learner(client)`` on a cluster,
+            ``spanloom.scale.out_of_core(…)`` with bounded memory; None: here.
 
         Raises
         ------
@@ -147,8 +155,9 @@ class Recognizer(FittedRecognizer):
         KeyboardInterrupt
             If interrupted; when an iteration was done, the recogniser has the best weights so far and can be used.
         """
-        done = train(self, corpus, dev, listener)
-        self._install(done.fitted.trained, done.pipeline, done.rule, done.facts)
+        start = type(self).load(start) if isinstance(start, str | os.PathLike) else start
+        done = train(self, corpus, dev, listener, self._start(start), learner)
+        self._install(done.fitted.trained, done.pipeline, done.rule, done.facts, done.token_rules)
         self.history_ = done.fitted.history
         self.ceiling_ = done.fitted.held.ceiling
         self.lost_ = done.fitted.held.lost + done.fitted.held.misread
@@ -204,46 +213,8 @@ class Recognizer(FittedRecognizer):
                 done = [trained.model.after(s, m) for s, m in zip(document.sentences, own, strict=True)]
                 yield done[0] if isinstance(unit, Sentence) else document.with_sentences(done)
 
-    def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Report:
+    def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Evaluation:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
         gold: list[Any] = list(corpus)
         found = self.predict(gold)
         return evaluate(*([self._compared(item) for item in some] for some in (gold, found)))
-
-    def _compared(self, item: Sentence | Document) -> Sentence | Document:
-        """What is scored: the mentions, or for a tagger its column."""
-        before = self._fitted().model.before
-        return before([item])[0] if isinstance(item, Sentence) else item.with_sentences(before(item.sentences))
-
-    # Keeping
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file, whole or not at all. It holds arrays and JSON, nothing that runs."""
-        save_arrays(path, *self.state())
-
-    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Return what a file holds: arrays by name, and JSON."""
-        self._fitted()
-        return to_stored(self)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], **settings: Any) -> Recognizer:
-        """Open a model file.
-
-        ``threads``, ``tokenizer`` and ``splitter`` can be given. A recogniser that was trained with its own tokenizer
-        needs it again to read raw text. ``annotators`` are run after those of the file, such as a parser.
-        """
-        try:
-            return cls.from_state(*load_arrays(path), **settings)
-        except ModelFileError as error:
-            text = str(error)
-            raise ModelFileError(text if text.startswith(str(path)) else f"{path}: {text}") from None
-
-    @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], header: Mapping[str, Any], **given: Any) -> Recognizer:
-        """Make a recogniser from what ``state`` returned; see ``load``."""
-        stored = from_stored(arrays, header, cls, given.pop("annotators", ()))
-        ner = cls(**stored.settings, **given)
-        ner._install(stored.trained, stored.pipeline, stored.rule, stored.training)
-        ner._needs_tokenizer = stored.own_tokenizer
-        return ner

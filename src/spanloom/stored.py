@@ -11,6 +11,7 @@ import numpy.typing as npt
 from spanloom.annotators import Annotator, Pipeline
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import ModelFileError
+from spanloom.corpus.token_rules import DEFAULT, TokenRules
 from spanloom.decisions.named import DECISIONS, decision
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
@@ -19,7 +20,7 @@ from spanloom.models import MODELS, Model, Trained
 from spanloom.models.trained import restore_trained
 
 if TYPE_CHECKING:
-    from spanloom.recognizer import Recognizer
+    from spanloom.keeping import KeptRecognizer
 
 KEPT = ("repairs", "keep", "seed")
 """Settings of the recogniser that are stored as they are."""
@@ -35,9 +36,10 @@ class Stored:
     settings: dict[str, Any]
     training: dict[str, Any]
     own_tokenizer: bool
+    token_rules: TokenRules
 
 
-def to_stored(ner: Recognizer) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+def to_stored(ner: KeptRecognizer) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
     """Return what a file holds: arrays by name, and JSON."""
     arrays, header = ner.trained_.state()
     annotator_arrays, annotators = ner.pipeline_.state()
@@ -53,16 +55,19 @@ def to_stored(ner: Recognizer) -> tuple[dict[str, npt.NDArray[Any]], dict[str, A
             **{name: list(settings[name]) if name == "repairs" else settings[name] for name in KEPT},
         },
         "rule": ner.rule_.to_json(),
-        "own_tokenizer": ner.tokenizer is not None or ner.splitter is not None or ner._needs_tokenizer,
+        "own_tokenizer": ner.cuts_itself or ner._needs_tokenizer,
+        "tokenizer": ner.token_rules_.to_json(),
         # Without the clock: the same data, settings and seed give the same file.
         "training": {name: value for name, value in ner.training_.items() if name != "seconds"},
     }
 
 
 def from_stored(
-    arrays: Arrays, header: Mapping[str, Any], kind: type[Recognizer], more: Sequence[str | Annotator]
+    arrays: Arrays, header: Mapping[str, Any], kind: type[KeptRecognizer], more: Sequence[str | Annotator]
 ) -> Stored:
     """Undo ``to_stored``; ``more`` annotators are added to those of the file."""
+    if header.get("kind") == "attributes":
+        raise ModelFileError("a model over ready attributes, not a recogniser: open it with spanloom.compat.CRF.load")
     try:
         header = _modern(header)
         trained = restore_trained(arrays, header)
@@ -73,11 +78,12 @@ def from_stored(
         settings = _settings(header["settings"])
         rule = Rule.from_json(header["rule"]) if "rule" in header else Rule()
         own_tokenizer = bool(header["own_tokenizer"])
+        rules = TokenRules.from_json(header["tokenizer"]) if "tokenizer" in header else DEFAULT
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ModelFileError(f"the model file is incomplete or damaged: {error!r}") from None
     pipeline = pipeline.plus(Pipeline.of(more, open_model=kind.load))
     settings |= {"features": trained.extractor.features, "annotators": tuple(pipeline.annotators)}
-    return Stored(trained, pipeline, rule, settings, training, own_tokenizer)
+    return Stored(trained, pipeline, rule, settings, training, own_tokenizer, rules)
 
 
 def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:

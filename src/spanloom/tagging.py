@@ -8,7 +8,7 @@ features read nothing but words; ``obstacle`` says what is in the way of others,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,20 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom import _native
-from spanloom._native import Reading, TaggedTexts, TokenizedTexts
+from spanloom._native import TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.base.parameters import check_share
 from spanloom.corpus import Document
-from spanloom.formats.checks import BadRecord, decode, encode
+from spanloom.formats.checks import BadRecord, as_object, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
 from spanloom.formats.lines import lines
 from spanloom.formats.report import Report
-from spanloom.models.chain import ChainComponent
-from spanloom.models.component import Component
-from spanloom.models.separators import SeparatorComponent
+from spanloom.formats.tables import row_text
 from spanloom.models.structured import Structured
 from spanloom.recognizer import Recognizer
-from spanloom.schemes import Segments
 
 BATCH_CHARACTERS = 1 << 20
 """Texts are tagged together until they have so many characters; a longer one is a batch of its own."""
@@ -53,7 +51,7 @@ def obstacle(recognizer: Recognizer) -> str | None:
         return f"the model {trained.model.name!r} has no components"
     if recognizer.makes is not None:
         return f"it tags the column {recognizer.makes!r}"
-    if any(_label_of(component) is None for component in trained.components):
+    if trained.finder is None:
         return f"the model {trained.model.name!r} has neither labels of segments nor separators"
     if recognizer.pipeline_.annotators:
         return "it has annotators"
@@ -61,7 +59,7 @@ def obstacle(recognizer: Recognizer) -> str | None:
         return "its decision needs probabilities"
     if recognizer.repairs:
         return "its mentions are repaired"
-    if recognizer.tokenizer or recognizer.splitter or recognizer._needs_tokenizer:
+    if recognizer.cuts_itself or recognizer._needs_tokenizer:
         return "it has a tokenizer or splitter of its own"
     features = trained.extractor.features
     others = sorted(set(features.columns()) - {"word"})
@@ -82,17 +80,25 @@ class TaggedBatch:
         Sentences and tokens of the texts.
     found
         ``ptr`` (the mentions of each text), ``label``, ``start``, ``end`` (tokens), ``start_char``, ``end_char``.
+    probs
+        The probability of each mention, if it was asked for.
     """
 
     labels: tuple[str, ...]
     texts: TokenizedTexts
     found: TaggedTexts
     threads: int
+    probs: npt.NDArray[np.float64] | None = None
 
     @property
     def document(self) -> npt.NDArray[np.intp]:
         """The text of each mention."""
         return np.repeat(np.arange(self.texts.documents), np.diff(self.found.ptr))
+
+    def by_label(self) -> dict[str, int]:
+        """Return how many mentions of each label there are; none of labels that were not found."""
+        counts = np.bincount(self.found.label, minlength=len(self.labels)).tolist()
+        return {label: count for label, count in zip(self.labels, counts, strict=True) if count}
 
     def json_lines(self, ids: Sequence[str], metas: Sequence[str] | None = None, *, whole: bool = True) -> bytes:
         """Return one line of JSON for each text, as ``formats.jsonl.write`` with ``chars="yes"`` does.
@@ -139,20 +145,37 @@ class TextTagger:
     def __init__(self, recognizer: Recognizer, threads: int | None = None) -> None:
         reason = obstacle(recognizer)
         trained = recognizer._fitted()
-        if reason is not None or not isinstance(trained, Structured):
+        if reason is not None or not isinstance(trained, Structured) or trained.finder is None:
             raise ParameterError(f"this recogniser cannot tag text natively: {reason}; use Recognizer.stream")
-        self.labels = tuple(recognizer.labels_)  # sorted, so that labels compare as their numbers do
-        readings = [_reading(component, self.labels) for component in trained.components]
-        self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.decoder, readings)
+        self.labels = tuple(trained.finder.labels)
+        self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.finder.native)
+        self._rules = recognizer.token_rules_.native
         self.threads = threads or 0
 
-    def tag(self, texts: Sequence[str]) -> TaggedBatch:
-        """Find the mentions of texts; ``CorpusError`` if one is not valid Unicode."""
-        try:
-            cut = TokenizedTexts(texts, self.threads)
-        except ValueError as error:
-            raise CorpusError(str(error)) from None
-        return TaggedBatch(self.labels, cut, self._tagger.tag(cut, self.threads), self.threads)
+    def tag(
+        self, texts: Sequence[str] | TokenizedTexts, *, probabilities: bool = False, above: float | None = None
+    ) -> TaggedBatch:
+        """Find the mentions of texts; ``CorpusError`` if one is not valid Unicode.
+
+        Parameters
+        ----------
+        texts
+            Strings; or texts with tokens of their own, see ``TokenizedTexts.with_tokens``.
+        probabilities
+            Whether the batch has the probabilities of its mentions, those of ``Recognizer.predict``.
+        above
+            Every mention with at least this probability, whether or not it is in the best structure.
+        """
+        if above is not None:
+            check_share("above", above)
+        if not isinstance(texts, TokenizedTexts):
+            try:
+                texts = TokenizedTexts(texts, self.threads, self._rules)
+            except ValueError as error:
+                raise CorpusError(str(error)) from None
+        found = self._tagger.tag(texts, self.threads, probabilities, above or 0.0)
+        probs = found.prob if probabilities or above is not None else None
+        return TaggedBatch(self.labels, texts, found, self.threads, probs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,21 +197,37 @@ def json_records(path: str, report: Report) -> Iterator[Plain | Document]:
     report
         Takes lines that cannot be read; a strict one raises ``CorpusError`` with the line number.
     """
-    name = "standard input" if path == "-" else path
-    for number, line in lines(path, report):
+    return line_records(lines(path, report), "standard input" if path == "-" else path, report)
+
+
+def line_records(
+    numbered: Iterable[tuple[int, str]], name: str, report: Report, *, text: str = "", id: str = ""
+) -> Iterator[Plain | Document]:
+    """Yield what numbered lines of JSON hold, as :func:`json_records` does of a file.
+
+    ``text`` and ``id`` are those of ``formats.jsonl.read``: the fields of records of any other shape.
+    """
+    for number, line in numbered:
         if not line.strip():
             continue
         where = f"{name}:{number}"
         try:
             record = decode(line)
             del line
-            if _is_plain(record):
-                meta = record.get("meta")
-                yield Plain(record.get("id", ""), record["text"], encode(meta, where)[:-1] if meta else "")
+            if text or id:
+                plain: Plain | None = plain_row(as_object(record, "the record"), text, id, report, where)
             else:
-                yield parse(record, report, where)
+                plain = plain_of(record, where)
+            report.cut += plain is not None
+            yield plain or parse(record, report, where)
         except BadRecord as error:
             report.broken(error.kind, where, str(error))
+
+
+def plain_row(row: Mapping[str, Any], text: str, id: str, report: Report, where: str) -> Plain:
+    """Return the text of a record of any shape, as ``formats.tables.row_document`` reads it."""
+    own, content, meta = row_text(row, text or "text", id, report)
+    return Plain(own, content, encode(meta, where)[:-1] if meta else "")
 
 
 def tag_lines(
@@ -197,6 +236,9 @@ def tag_lines(
     *,
     whole: bool = True,
     counts: Counter[str] | None = None,
+    labels: Counter[str] | None = None,
+    probabilities: bool = False,
+    above: float | None = None,
 ) -> Iterator[bytes]:
     r"""Yield JSON lines with the mentions that a recogniser finds, some lines at a time.
 
@@ -209,7 +251,11 @@ def tag_lines(
     whole
         Whether lines have the whole documents; False for ids and mentions.
     counts
-        Counts what the lines so far have: ``"documents"`` and ``"mentions"``.
+        Counts what the lines so far have: ``"documents"``, ``"words"`` (tokens) and ``"mentions"``.
+    labels
+        Counts the mentions by label.
+    probabilities, above
+        As in ``Recognizer.predict``.
 
     Examples
     --------
@@ -220,6 +266,7 @@ def tag_lines(
     """
     tagger = TextTagger(recognizer, recognizer.threads)
     done: Counter[str] = Counter() if counts is None else counts
+    by_label: Counter[str] = Counter() if labels is None else labels
     batch: list[Plain] = []
     size = 0
 
@@ -227,8 +274,9 @@ def tag_lines(
         nonlocal batch, size
         full, batch, size = batch, [], 0
         metas = [one.meta if whole else "" for one in full]
-        tagged = tagger.tag([one.text for one in full])
-        done.update(documents=len(full), mentions=tagged.found.size)
+        tagged = tagger.tag([one.text for one in full], probabilities=probabilities, above=above)
+        done.update(documents=len(full), words=tagged.texts.tokens, mentions=tagged.found.size)
+        by_label.update(tagged.by_label())
         return tagged.json_lines([one.id for one in full], metas, whole=whole)
 
     for item in items:
@@ -240,35 +288,23 @@ def tag_lines(
         else:
             if batch:
                 yield flush()
-            record = to_dict(recognizer.predict(item), chars=True)
-            done.update(documents=1, mentions=len(record["mentions"]))
+            record = to_dict(recognizer.predict(item, probabilities=probabilities, above=above), chars=True)
+            done.update(documents=1, words=len(record["tokens"]), mentions=len(record["mentions"]))
+            by_label.update(one["label"] for one in record["mentions"])
             yield encode(record if whole else mentions_only(record), f"document {item.id!r}").encode()
     if batch:
         yield flush()
 
 
-def _is_plain(record: Any) -> bool:
-    """Whether a line has nothing but a text, an id and meta."""
-    return (
+def plain_of(record: Any, where: str) -> Plain | None:
+    """Return the text of a record of JSONL that has nothing but a text, an id and meta; None for others."""
+    if not (
         type(record) is dict
         and _PLAIN.issuperset(record)
         and type(record.get("text")) is str
         and type(record.get("id", "")) is str
         and type(record.get("meta", {})) is dict
-    )
-
-
-def _label_of(component: Component) -> Segments | str | None:
-    """What a component's cells are read with: labels of segments, or the label of separators; None for others."""
-    if isinstance(component, ChainComponent) and isinstance(component.segments, Segments):
-        return component.segments
-    return component.type if isinstance(component, SeparatorComponent) else None
-
-
-def _reading(component: Component, labels: Sequence[str]) -> Reading:
-    how = _label_of(component)
-    if isinstance(how, Segments):
-        types, borders = how.label_types(), how.borders()
-        numbers = [-1 if one is None else labels.index(one) for one in types]
-        return Reading.segments(np.array(numbers, np.int32), borders.astype(np.uint8).ravel())
-    return Reading.separators(labels.index(str(how)))
+    ):
+        return None
+    meta = record.get("meta")
+    return Plain(record.get("id", ""), record["text"], encode(meta, where)[:-1] if meta else "")

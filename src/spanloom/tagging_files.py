@@ -21,9 +21,10 @@ from spanloom.recognizer import Recognizer
 from spanloom.tagging import Plain, json_records, obstacle
 
 
-def is_short(recognizer: Recognizer, corpora: Sequence[Corpus], target: Reference) -> bool:
+def is_short(recognizer: Recognizer, corpora: Sequence[Corpus], target: Reference, *, probable: bool = False) -> bool:
     """Whether a recogniser can take the short way from these corpora to that target.
 
+    With ``probable``, mentions are to have probabilities, and these must be exact: others are marked in documents.
     Corpora must be JSONL or text files without options; standard input by lines wants its answers at once, and goes
     another way. The target must be JSONL with ``chars=yes`` or ``fields=mentions``.
     """
@@ -33,6 +34,7 @@ def is_short(recognizer: Recognizer, corpora: Sequence[Corpus], target: Referenc
         and target.format == "jsonl"
         and (target.options == {"chars": "yes"} or not has_documents(target))
         and obstacle(recognizer) is None
+        and not (probable and recognizer.belief_ != "exact")
     )
 
 
@@ -47,6 +49,7 @@ def texts_of(corpora: Iterable[Corpus], report: Report) -> Iterator[Plain | Docu
         report.ref = corpus.ref
         for path in files_of(corpus.ref):
             if corpus.ref.format == "text":
+                report.cut += 1
                 yield Plain(Path(path).name, whole(path, report=report))
             else:
                 yield from json_records(path, report)

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import spanloom
 from spanloom.annotators import Pipeline
 from spanloom.annotators.base import Fitting
-from spanloom.base.errors import CorpusError
+from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.choosing import cross_fitted
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
+from spanloom.corpus.retokenizing import choose_rules, compare_rules
+from spanloom.corpus.token_rules import DEFAULT, TokenRules
 from spanloom.deciding import settle
-from spanloom.decisions.best import OnDev
+from spanloom.decisions.best import Decision, OnDev
 from spanloom.decisions.named import decision
+from spanloom.decisions.penalty import Wanted
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.score import micro
 from spanloom.learning import Interrupted, Iteration, Listener
 from spanloom.models import Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.holding import hold
+from spanloom.models.learner import Learner
 from spanloom.models.trained import Trained
+from spanloom.models.warm import share_known
 
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
@@ -37,6 +43,7 @@ class Training:
     pipeline: Pipeline
     rule: Rule
     facts: dict[str, Any]
+    token_rules: TokenRules
 
 
 def train(
@@ -44,6 +51,8 @@ def train(
     corpus: Iterable[Sentence | Document],
     dev: Iterable[Sentence | Document] | None,
     listener: Listener | None,
+    start_from: Trained | None = None,
+    learner: Callable[..., Learner] | None = None,
 ) -> Training:
     """Train with the settings of a recogniser, which stays as it is."""
     ner.check(dev is not None)
@@ -55,6 +64,15 @@ def train(
         raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
     model = ner.model_for(documents)
     trainer = ner.check_model(model)
+    decide = decision(ner.decide)
+    if dev is None and decide.penalty_wanted == "auto" and model.penalised:
+        return _with_own_penalty(ner, model, documents, listener, start_from)
+    if start_from is not None and not trainer.warm:
+        raise ParameterError(
+            f"the trainer {trainer.name!r} starts from nothing, so that start=… has no meaning; leave it out, or use "
+            'trainer="lbfgs" where the model takes it'
+        )
+    own = [s for document in documents for s in document.sentences]
     documents = learned(model, documents)
     pipeline.use_threads(ner.threads)
     wanted = (*features.columns(), *model.requires)
@@ -74,27 +92,62 @@ def train(
     if dev is not None:
         watched = pipeline.annotate(learned(model, as_documents(dev)), wanted)
         dev_sentences = [s for document in watched for s in document.sentences]
-    decide = decision(ner.decide)
     task = Task(
         [s for document in documents for s in document.sentences],
         [len(document.sentences) for document in documents],
         features,
         trainer,
-        penalty="auto" if isinstance(decide, OnDev) and model.penalised else decide.penalty_wanted,
+        penalty=_penalty(decide, model),
         keep=ner.keep,
         dev=dev_sentences,
         seed=ner.seed,
         threads=ner.threads,
         listener=listener,
+        start=start_from,
+        learner=learner,
     )
     fitted = fit_model(model, task)
     try:
         rule, chosen = settle(decide, task, fitted)
     except KeyboardInterrupt:  # the model is there, only the decision is not
         fitted = replace(fitted, interrupted=Interrupted(fitted.trained, fitted.history))
-        rule, chosen = Rule(), None
+        rule, chosen = Rule(), {}
     facts = _facts(task, fitted, rule, start)
-    return Training(fitted, pipeline, rule, facts if chosen is None else {**facts, "decision": chosen})
+    facts |= chosen
+    if ner.cuts_itself:
+        return Training(fitted, pipeline, rule, facts, DEFAULT)
+    rules = ner.token_rules()
+    made = choose_rules(own, ner.threads) if rules is None else compare_rules(own, rules, ner.threads)
+    return Training(fitted, pipeline, rule, facts | {"tokenizer": made.to_json()}, made.rules)
+
+
+def _penalty(decide: Decision, model: Model) -> Wanted:
+    """The mention penalty that the parts of a model are trained with, or how they choose it."""
+    if isinstance(decide, OnDev):
+        return "auto" if model.penalised else 0.0
+    return 0.0 if decide.penalty_wanted == "auto" and not model.penalised else decide.penalty_wanted
+
+
+def _with_own_penalty(
+    ner: Recognizer, model: Model, documents: list[Document], listener: Listener | None, start_from: Trained | None
+) -> Training:
+    """Choose the penalty by cross-fitting, then train on all documents."""
+    start = time.perf_counter()
+    settings = {**ner.get_params(deep=False), "model": model}
+
+    def one(kept: list[Document], held: list[Document]) -> Training:
+        return train(type(ner)(**settings), kept, held, listener, start_from)
+
+    curve, stopped = cross_fitted(documents, one)
+    if stopped is not None:
+        return stopped  # type: ignore[no-any-return]
+    fixed = replace(decision(ner.decide), penalty=0.0 if curve is None else curve.chosen)  # type: ignore[call-arg]
+    done = train(type(ner)(**{**settings, "decide": fixed}), documents, None, listener, start_from)
+    if curve is not None:
+        done.fitted.trained.penalty_curve = curve
+        done.facts["penalty_curve"] = curve.to_json()
+    done.facts["seconds"] = round(time.perf_counter() - start, 3)
+    return done
 
 
 def learned(model: Model, documents: list[Document]) -> list[Document]:
@@ -104,7 +157,7 @@ def learned(model: Model, documents: list[Document]) -> list[Document]:
 
 def _facts(task: Task, fitted: Fitted, rule: Rule, start: float) -> dict[str, Any]:
     trained, held, history = fitted.trained, fitted.held, fitted.history
-    facts = {
+    facts: dict[str, Any] = {
         "sentences": len(task.sentences),
         "tokens": sum(task.lengths),
         "mentions": sum(map(len, held.mentions)),
@@ -114,10 +167,13 @@ def _facts(task: Task, fitted: Fitted, rule: Rule, start: float) -> dict[str, An
         "untrained": sorted(trained.untrained),
         "iterations": len(history),
         "objective": sum(record.objective for record in _last_of_each(history)),
+        "gap": _gap(history),
+        "converged": task.trainer.warm and all(r.number < task.trainer.iterations for r in _last_of_each(history)),
         "dev_ceiling": None if task.dev is None else _ceiling(trained, task),
         "dev_f1": None if task.dev is None else _dev_f1(trained, rule, task),
         "seconds": round(time.perf_counter() - start, 3),
         "interrupted": fitted.interrupted is not None,
+        **({} if task.start is None else {"start": share_known(task.start, trained)}),
         "spanloom": spanloom.__version__,
         "python": platform.python_version(),
     }
@@ -135,6 +191,16 @@ def _dev_f1(trained: Trained, rule: Rule, task: Task) -> float:
     """Micro F1 of the whole model on the development data, as it decides."""
     dev = task.dev or ()
     return micro([s.mentions for s in dev], rule.answers(trained, dev, task.threads)).f1
+
+
+def _gap(history: list[Iteration]) -> float | None:
+    """How far the objective is above its optimum at most, relatively; None if nothing is known."""
+    last = _last_of_each(history)
+    bounds = [record.bound for record in last if record.bound is not None]
+    if not last or len(bounds) < len(last):
+        return None
+    total = sum(record.objective for record in last)
+    return float(f"{max(total - sum(bounds), 0.0) / max(abs(total), 1e-300):.3g}")
 
 
 def _last_of_each(history: list[Iteration]) -> list[Iteration]:

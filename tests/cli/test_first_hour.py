@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -232,3 +233,58 @@ def test_skipped_records_are_said_where_they_cannot_be_listed(broken: Path) -> N
     assert done.exit_code == 3
     assert len(done.stdout.splitlines()) == 3
     assert f"skipped: {broken}:2: not JSON" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def hyphens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of columns in which hyphens do not cut, but where no tokenizer of ours gives ``ab!c``."""
+    folder = tmp_path_factory.mktemp("hyphens")
+    rows = [f"the O\n{name}-huset B-LOC\nis O\nab!c O\n. O\n\n" for name in ("SID", "LO", "DSB", "FDB")]
+    (folder / "train.conll").write_text("".join(rows))
+    done = run("train", folder / "train.conll", "-o", folder / "m.loom", "--max-iter", 5)
+    assert "default,hyphens: 80.00 % of the training tokens come out the same" in " ".join(done.output.split())
+    return folder / "m.loom"
+
+
+@pytest.mark.parametrize("name", ["in.txt", "in.jsonl"])
+def test_text_is_cut_as_the_training_data_were(hyphens: Path, tmp_path: Path, name: str) -> None:
+    """By the native path (JSONL to JSONL) and by the other; what does not come out the same is said once."""
+    text = "the SID-huset is sold."
+    (tmp_path / name).write_text(text if name == "in.txt" else (json.dumps({"id": "a", "text": text}) + "\n") * 3)
+    for more in ([], ["--probabilities"]):
+        done = run("tag", hyphens, tmp_path / name, "-o", tmp_path / "out.jsonl", "--overwrite", *more)
+        record = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+        assert record["tokens"] == ["the", "SID-huset", "is", "sold", "."]
+        assert " ".join(done.output.split()).count("expect more mistakes than on tokenised data") == 1
+    done = run("tag", hyphens, tmp_path / name, "--tokenizer", "space", "-o", tmp_path / "out.jsonl", "--overwrite")
+    assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])["tokens"][-1] == "sold."
+    assert "expect more mistakes" not in done.output
+
+
+def test_tokens_are_not_cut_again(hyphens: Path, tmp_path: Path) -> None:
+    """Data that have tokens keep them, without a warning."""
+    (tmp_path / "in.conll").write_text("SID O\n- O\nhuset O\n\n")
+    done = run("tag", hyphens, tmp_path / "in.conll", "-o", tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl").read_text())["tokens"] == ["SID", "-", "huset"]
+    assert "expect more mistakes" not in done.output
+
+
+def test_tokens_and_sentences_of_text_are_options(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("He left. Then\nshe came, too.\n")
+    (one,) = read(f"text:{tmp_path}/a.txt?tokens=space&sentences=lines")
+    assert [s.tokens for s in one.sentences] == [["He", "left.", "Then"], ["she", "came,", "too."]]
+
+
+def test_training_points_at_tags_that_are_not_read(tmp_path: Path) -> None:
+    """And info shows nothing that is empty, and no number with ten digits."""
+    rows = [f"{name} B-PER O\nof O O\nRome O B-LOC\n\n" for name in ("Anna", "Bert", "Carl")] * 4
+    (tmp_path / "t.conll").write_text("".join(rows))
+    done = run("train", tmp_path / "t.conll", "-o", tmp_path / "m.loom", "--max-iter", 5)
+    assert "t.conll?tags=1,2' reads them" in "".join(done.output.split("\n"))
+    shown = run("info", tmp_path / "m.loom").stdout
+    assert not re.search(r"\d\.\d{5,}", shown)
+    assert not re.search(r"^ (annotators|untrained|chosen) *$", shown, re.M)
+
+
+def test_completion_is_offered() -> None:
+    assert "--install-completion" in run("--help").output

@@ -92,3 +92,25 @@ def test_bad_lines_can_be_skipped(model: Path, tmp_path: Path) -> None:
     assert out.read_text(encoding="utf-8").count("\n") == 1
     (skipped,) = map(json.loads, (tmp_path / "out.jsonl.skipped.jsonl").read_text(encoding="utf-8").splitlines())
     assert skipped["line"] == 1
+
+
+def test_a_text_in_quotes_is_tagged_and_a_missing_file_is_not(model: Path, tmp_path: Path) -> None:
+    text = "The IL-2 gene is expressed in T cells. Is it?"
+    done = run("tag", model, text, "--format", "jsonl")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert record["text"] == text
+    expected = Recognizer.load(model).predict(text)
+    assert [(m["label"], m["text"]) for m in record["mentions"]] == [
+        (m.label, expected.surface(m)) for m in expected.mentions
+    ]
+    for missing in ("abstracts.txt", "jsonl:my abstracts", "texts/*.txt"):
+        assert run("tag", model, missing).returncode == 2
+
+
+def test_the_model_that_comes_with_spanloom_is_found_by_its_name() -> None:
+    done = run("tag", "genia", "IL-2 gene expression requires NF-kappa B.", "--format", "mentions")
+    assert done.returncode == 0, done.stderr
+    found = {(m["label"], m["text"]) for m in json.loads(done.stdout)["mentions"]}
+    assert ("DNA", "IL-2 gene") in found
+    assert any(label == "protein" for label, _ in found)

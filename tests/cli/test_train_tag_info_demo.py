@@ -14,6 +14,7 @@ import pytest
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.cli import main
 from spanloom.cli.progress import TrainingProgress
+from spanloom.decisions.best import Best
 from spanloom.learning import Auto
 
 
@@ -56,8 +57,9 @@ def model(tmp_path_factory):
 
 
 def test_train_writes_the_model_that_the_library_would(model, tmp_path):
-    """The file predicts what a recogniser with the same settings predicts."""
-    ner = Recognizer("chain", trainer=Auto(max_iter=40), keep="longest").fit(read("sample:train"))
+    """The file predicts what a recogniser with the same settings predicts; a penalty is chosen if nothing is said."""
+    ner = Recognizer("chain", trainer=Auto(max_iter=40), keep="longest", decide=Best(penalty="auto"))
+    ner.fit(read("sample:train"), dev=read("sample:dev"))
     test = list(read("sample:test"))
     assert Recognizer.load(model).predict(test) == ner.predict(test)
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from spanloom import Recognizer, read
 from spanloom.base.errors import ParameterError
 from spanloom.cli.app import app
-from spanloom.tuning.jobs import make_recognizer
+from spanloom.configuration import configure
 
 SETTINGS = ["--set", "keep=outermost", "--set", "max_iter=3", "--set", "threads=1", "--jobs", "1"]
 
@@ -79,5 +79,5 @@ def test_a_grid_of_penalties_by_label_and_of_cut_offs_with_clusters(tmp_path):
     grid = 'penalty={"PER": 1, "ORG": 0.5},0'
     data = json.loads(run(*command, "--set", "model=edge", "--grid", grid))
     assert [t["settings"]["penalty"] for t in data["trials"]] == [{"PER": 1, "ORG": 0.5}, 0]
-    made = make_recognizer({"features": "muis-lu-genia", "clusters": tmp_path / "paths", "min_count": 2}).features
+    made = configure({"features": "muis-lu-genia", "clusters": tmp_path / "paths", "min_count": 2}).features
     assert (made.min_count, made.resources["brown"]["p53"]) == (2, ["0111"])

@@ -151,34 +151,6 @@ def test_bioc(tmp_path: Path) -> None:
         assert everything(list(read(f"bioc:{tmp_path / name}"))) == everything([doc])
 
 
-def test_huggingface_words_and_tags(tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
-    from spanloom.formats.huggingface import from_dataset
-
-    names = datasets.ClassLabel(names=["O", "B-PER", "I-PER"])
-    features = datasets.Features(
-        {
-            "id": datasets.Value("string"),
-            "tokens": datasets.Sequence(datasets.Value("string")),
-            "ner_tags": datasets.Sequence(names),
-        }
-    )
-    data = datasets.Dataset.from_list(
-        [{"id": "0", "tokens": ["Mara", "Lund", "left"], "ner_tags": [1, 2, 0]}], features
-    )
-    (doc,) = from_dataset(data)
-    assert doc.mentions == [Mention("PER", ((0, 2),))]
-
-
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(documents())
-def test_huggingface_rows_keep_everything(docs: list[Document]) -> None:
-    pytest.importorskip("datasets")
-    from spanloom.formats.huggingface import from_dataset, to_dataset
-
-    assert everything(list(from_dataset(to_dataset(docs)))) == everything(docs)
-
-
 # name: (file, package that it needs, holds discontinuous mentions, keeps tokens and everything else)
 TOOLS = {
     "prodigy": ("a.jsonl", None, False, False),
@@ -186,7 +158,7 @@ TOOLS = {
     "labelstudio": ("a.jsonl", None, False, False),
     "pubtator": ("a.pubtator", None, False, False),
     "bioc": ("a.xml", "bioc", True, False),
-    "spacy": ("a.spacy", "spacy", False, False),
+    "spacy": ("a.spacy", "spacy", True, False),
     "parquet": ("a.parquet", "pyarrow", True, True),
 }
 

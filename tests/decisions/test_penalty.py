@@ -99,7 +99,7 @@ def test_what_is_refused(corpus):
         with pytest.raises(ParameterError, match="'penalty' parameter"):
             Recognizer(decide=Best(penalty=bad)).fit(train)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="development data"):
-        Recognizer(decide=Best(penalty="auto")).fit(train)
+        Recognizer(decide=Best(penalty="auto-by-label")).fit(train)
     for bad in (1e308, {"X": -1e7}):
         with pytest.raises(ParameterError, match="from -1e\\+06 to 1e\\+06"):
             Recognizer().fit(FLAT).set_mention_penalty(bad)

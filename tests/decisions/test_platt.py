@@ -1,4 +1,4 @@
-"""Platt scaling: closed forms, and probabilities of a margin-trained model that are nearer to the truth."""
+"""Platt scaling: closed forms."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from spanloom import Recognizer, read
-from spanloom.base.errors import ParameterError
 from spanloom.decisions.platt import platt
-from spanloom.learning import Mira
-from spanloom.models import Multilabel
 
 
 def test_two_scores_have_a_closed_form():
@@ -36,23 +32,3 @@ def test_scores_that_part_right_from_wrong_stay_finite():
     slope, offset = platt([1.0, 2.0, -1.0, -2.0], [1, 1, 0, 0])
     assert 0 < slope < 100
     assert math.isfinite(offset)
-
-
-def test_calibrated_probabilities_are_kept_in_the_file(tmp_path):
-    model = Multilabel(calibrate=True)
-    ner = Recognizer(model, features="mcdonald", trainer=Mira(max_iter=3), threads=1).fit(read("sample:dev"))
-    slope, _ = ner.trained_.calibration
-    assert slope > 0
-    assert ner.belief_ == "calibrated"
-    ner.save(tmp_path / "m.loom")
-    loaded = Recognizer.load(tmp_path / "m.loom", threads=1)
-    test = list(read("sample:test"))[:5]
-    assert loaded.predict(test, probabilities=True) == ner.predict(test, probabilities=True)
-    assert loaded.trained_.calibration == ner.trained_.calibration
-    doc = loaded.predict(test, probabilities=True)[0]
-    assert doc.meta["probabilities"] == "calibrated"
-
-
-def test_calibration_is_not_for_rescored_mentions():
-    with pytest.raises(ParameterError, match="leave out rescore=True"):
-        Multilabel(calibrate=True, rescore=True)

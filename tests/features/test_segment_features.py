@@ -107,7 +107,7 @@ def corpora(draw):
 
     def lattices(layout):
         if guided:
-            return Lattices.guided(lengths, heads, longest, False, layout)
+            return Lattices.guided(lengths, heads, longest, layout, single=False)
         return Lattices.up_to(lengths, longest, layout)
 
     return sentences, spans, lattices

@@ -43,7 +43,7 @@ def test_columns_text_and_brackets(tmp_path: Path) -> None:
     assert sentence.columns["head"] == ["3", "1", "6", "6", "6", "0", "6"]
     assert sentence.columns["misc"][0] == "_"
     assert sentence.text == "Mara's boat can't float."
-    assert sentence.spans == [(0, 4), (4, 6), (7, 11), (12, 17), (12, 17), (18, 23), (23, 24)]
+    assert sentence.spans == [(0, 4), (4, 6), (7, 11), (12, 14), (14, 17), (18, 23), (23, 24)]
     assert sentence.mentions == [Mention("object", ((0, 3),)), Mention("person", ((0, 1),))]
     assert sentence.mentions[1].attributes == {"GRP": "2", "infstat": "giv", "link": "Mara"}
     assert sentence.meta["sent_id"] == "lake-1"

@@ -206,16 +206,16 @@ def both_ways(ref: str, monkeypatch: pytest.MonkeyPatch, **options: str) -> tupl
     """What the fast way and the careful way read, and how many articles the fast way took."""
     taken = 0
 
-    def counted(articles: Any, *rest: Any) -> Any:
+    def counted(articles: Any, *rest: Any, inner: bool) -> Any:
         nonlocal taken
-        made = join_tagged_terms(articles, *rest)
+        made = join_tagged_terms(articles, *rest, inner=inner)
         taken += sum(x is not None for x in made)
         return made
 
     with monkeypatch.context() as patch:
         patch.setattr(_native, "join_tagged_terms", counted)
         fast = everything(list(read(ref, **options)))
-        patch.setattr(_native, "join_tagged_terms", lambda articles, *rest: [None] * len(articles))
+        patch.setattr(_native, "join_tagged_terms", lambda articles, *_, inner: [None] * len(articles))
         careful = everything(list(read(ref, **options)))
     return fast, careful, taken
 
@@ -251,7 +251,7 @@ TAGGED = "a/1 b/2 c/3 ./4\n"
 
 
 def test_the_fast_way() -> None:
-    ((sentence,),) = join_tagged_terms([USUAL], [TAGGED], str, True)
+    ((sentence,),) = join_tagged_terms([USUAL], [TAGGED], str, inner=True)
     term = ("G#x", ((0, 2),), {"lex": "a_b", "sem": "G#x"})
     assert sentence == ("a b c.", ["a", "b", "c", "."], [(0, 1), (2, 3), (4, 5), (5, 6)], ["1", "2", "3", "4"], [term])
 
@@ -281,14 +281,14 @@ def test_the_fast_way() -> None:
     ],
 )
 def test_the_fast_way_leaves_what_is_out_of_the_ordinary(markup: str, tagged: str) -> None:
-    assert join_tagged_terms([markup], [tagged], str, True) == [None]
+    assert join_tagged_terms([markup], [tagged], str, inner=True) == [None]
 
 
 def test_an_error_of_the_label_function_comes_through() -> None:
     with pytest.raises(ZeroDivisionError):
-        join_tagged_terms([USUAL], [TAGGED], lambda sem: str(1 // 0), True)
+        join_tagged_terms([USUAL], [TAGGED], lambda sem: str(1 // 0), inner=True)
     with pytest.raises(ValueError, match="1 articles but 0 tagged texts"):
-        join_tagged_terms([USUAL], [], str, True)
+        join_tagged_terms([USUAL], [], str, inner=True)
 
 
 @pytest.mark.corpus

@@ -185,6 +185,40 @@ def test_a_dictionary_that_leaves_nothing_is_not_applied():
     assert ner.predict(TRAIN[0]).mentions == TRAIN[0].mentions
 
 
+@pytest.mark.parametrize("text", ["the gene", "a the gene works"])
+def test_beliefs_do_without_such_a_dictionary_too(text):
+    """Probabilities are those of all legal sequences without the dictionary, by enumeration, also among others."""
+    ner, given = fit(dictionary=1), sentence(text)
+    believed, several = ner.distribution(given), [TRAIN[0], given, TRAIN[1]]
+    judged = ner.predict([s.with_mentions([]) for s in several], probabilities=True)[1]
+    words, ner.trained_.words = ner.trained_.words, {}
+    segments = ner.trained_.segments
+    every = range(len(segments.labels))
+    probs: dict[tuple[Mention, ...], float] = {}
+    for labels in itertools.product(every, repeat=len(given)):
+        legal = all(segments.allowed(a, b) for a, b in itertools.pairwise(labels))
+        if legal and segments.may_start(labels[0]) and segments.may_end(labels[-1]):
+            found = tuple(segments.decode(np.array(labels, np.int32)))
+            probs[found] = probs.get(found, 0.0) + math.exp(by_definition(ner, given, labels))
+    ner.trained_.words = words
+    total = sum(probs.values())
+    assert believed.log_z == pytest.approx(math.log(total))
+    best = max(probs, key=probs.__getitem__)
+    (prob, mentions), *_ = believed.k_best(1)
+    assert tuple(mentions) == best
+    assert prob == pytest.approx(probs[best] / total)
+    for mention in {m for found in probs for m in found}:
+        expected = sum(p for found, p in probs.items() if mention in found) / total
+        assert believed.prob(mention) == pytest.approx(expected)
+        if mention in judged.mentions:
+            assert next(m for m in judged.mentions if m == mention).prob == pytest.approx(expected)
+
+
+def test_several_representations_stay_those_of_the_model():
+    """Cross-fitting trains the model again: it must not forget what its settings were."""
+    assert fit(scheme="BIES+").model_.scheme == "BIES+"
+
+
 @pytest.mark.parametrize("settings", [{"order": 1}, {"order": 2, "dictionary": 2}, {"scheme": "BIES+", "beam": 2}])
 def test_the_file_holds_everything(settings, tmp_path):
     ner = fit(**settings)

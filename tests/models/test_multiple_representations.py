@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spanloom import Recognizer, read
-from spanloom._native import CompressedRows, Lbfgs, Likelihood
+from spanloom._native import CompressedRows, Lbfgs, Likelihood, Tying
 from spanloom.base.errors import ParameterError
 from spanloom.base.model_file import load_arrays
 from spanloom.corpus import Mention, Sentence
@@ -49,23 +49,25 @@ def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> Non
     assert pairs is not None
     rows = FeatureExtractor(FeatureSet(FEATURES)).fit(train)
     gold = supervise(component, train, mentions, Shapes(lengths))
-    objective = Likelihood(rows, component.structure, gold, sites, pairs, merge=False)
+    objective = Likelihood(rows, component.structure, gold, Tying(*sites), Tying(*pairs), merge=False)
     optimiser = Lbfgs(objective, np.zeros(objective.size), l2=0.2)
     for _ in range(5):
         optimiser.iterate()
     x = optimiser.x()
     labels = component.columns
-    state = x[: rows.width * sites[2]].reshape(rows.width, sites[2])
-    groups = sites[1].reshape(len(labels), 7)  # the parameters of a label: one for each of the seven representations
+    state = x[: rows.width * sites.width].reshape(rows.width, sites.width)
+    groups = sites.params.reshape(
+        len(labels), 7
+    )  # the parameters of a label: one for each of the seven representations
     expected = np.zeros((rows.width, len(labels)))
     for representation in range(7):
         expected += state[:, groups[:, representation]]
     assert np.abs(expected).max() > 0.01
     assert objective.weights(x).tobytes() == expected.astype(np.float32).tobytes()
-    moves = x[rows.width * sites[2] :]
+    moves = x[rows.width * sites.width :]
     summed = np.zeros(len(labels) ** 2)
     for representation in range(7):
-        summed += moves[pairs[1].reshape(-1, 7)[:, representation]]
+        summed += moves[pairs.params.reshape(-1, 7)[:, representation]]
     assert objective.global_weights(x).tobytes() == summed.tobytes()
 
 
@@ -76,10 +78,11 @@ def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     (component,) = model.components(mentions, lengths)
     sites, pairs = component.tying()
     assert sites is not None
+    assert pairs is not None
     rows = CompressedRows(FeatureExtractor(FeatureSet(FEATURES)).fit(train), bundles=False)
     gold = supervise(component, train, mentions, Shapes(lengths))
-    every = Likelihood(rows, component.structure, gold, sites, pairs)
-    few = Likelihood(rows, component.structure, gold, shortest(sites), pairs)
+    every = Likelihood(rows, component.structure, gold, Tying(*sites), Tying(*pairs))
+    few = Likelihood(rows, component.structure, gold, Tying(*shortest(sites)), Tying(*pairs))
     assert few.size < every.size / 3
     steps = [Lbfgs(objective, np.zeros(objective.size), l2=0.2) for objective in (every, few)]
     for number in range(300):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import finite_differences
-from spanloom._native import ChainStructure, CompressedRows, Lbfgs, Likelihood, SparseRows
+from spanloom._native import ChainStructure, CompressedRows, Lbfgs, Likelihood, SparseRows, Tying
 
 
 def chain(labels: int) -> ChainStructure:
@@ -19,7 +19,7 @@ def chain(labels: int) -> ChainStructure:
 def tied(labels: int):
     """Every column has a parameter of its own and one that all share."""
     params = [[j, labels] for j in range(labels)]
-    return np.arange(labels + 1, dtype=np.int64) * 2, np.array(params, np.int32).ravel(), labels + 1
+    return Tying(np.arange(labels + 1, dtype=np.int64) * 2, np.array(params, np.int32).ravel(), labels + 1)
 
 
 def rows_of(rows: list[list[int]], lengths: list[int], width: int, values=None) -> SparseRows:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles import finite_differences
-from spanloom._native import ChainStructure, CompressedRows, Lbfgs, Likelihood, SparseRows
+from spanloom._native import ChainStructure, CompressedRows, Lbfgs, Likelihood, SparseRows, Tying
 
 LABELS = 18  # rows are padded to 24 columns; up to five touched ones are kept as cells
 
@@ -63,8 +63,9 @@ def test_value_and_gradient_are_those_of_all_pairs_with_the_others_at_zero(seed,
     x, seen, ptr, cells = problem(seed, valued=valued)
     tying = pairs_of(LABELS) if tied else None
     allowed = images(seen, tying)
-    every = Likelihood(CompressedRows(x, merge=False, bundles=False), chain(LABELS), ptr, cells, tying)
-    some = Likelihood(x, chain(LABELS), ptr, cells, tying, merge=False, observed=True)
+    native = None if tying is None else Tying(*tying)
+    every = Likelihood(CompressedRows(x, merge=False, bundles=False), chain(LABELS), ptr, cells, native)
+    some = Likelihood(x, chain(LABELS), ptr, cells, native, merge=False, observed=True)
     assert every.sparse_classes == 0
     assert some.size == allowed.sum() + LABELS**2 < every.size
     if not tied:

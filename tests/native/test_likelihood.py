@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from oracles import chain_structures, finite_differences, log_z
-from spanloom._native import ChainStructure, Lbfgs, Likelihood, Perceptron, SparseRows
+from spanloom._native import ChainStructure, Lbfgs, Likelihood, Perceptron, SparseRows, Tying
 
 
 def free_chain(labels: int) -> ChainStructure:
@@ -119,8 +119,8 @@ def test_tied_columns_add_up():
     """W_score = W_param · M: the loss is that of the sums, the gradient that of finite differences."""
     x, _, ptr, cells = problem(6)
     # Columns 0, 1, 2 are made of parameters {0}, {1, 3}, {2, 3}; pairs of one parameter each, all shared.
-    site = (np.array([0, 1, 3, 5]), np.array([0, 1, 3, 2, 3], np.int32), 4)
-    shared = (np.arange(10), np.zeros(9, np.int32), 1)
+    site = Tying(np.array([0, 1, 3, 5]), np.array([0, 1, 3, 2, 3], np.int32), 4)
+    shared = Tying(np.arange(10), np.zeros(9, np.int32), 1)
     tied = Likelihood(x, free_chain(3), ptr, cells, site_tying=site, global_tying=shared, merge=False)
     plain = Likelihood(x, free_chain(3), ptr, cells, merge=False)
     assert tied.size == x.width * 4 + 1
@@ -240,8 +240,9 @@ def test_gold_outside_the_table_is_refused():
         Likelihood(x, free_chain(3), ptr, bad)
     with pytest.raises(ValueError, match="do not fit 4 sentences"):
         Likelihood(x, free_chain(3), ptr[:-1], cells)
+    tying = Tying(np.array([0, 1, 2, 3]), np.array([0, 1, 9], np.int32), 4)
     with pytest.raises(ValueError, match="names parameter 9 of 4"):
-        Likelihood(x, free_chain(3), ptr, cells, site_tying=(np.array([0, 1, 2, 3]), np.array([0, 1, 9], np.int32), 4))
+        Likelihood(x, free_chain(3), ptr, cells, site_tying=tying)
 
 
 def test_illegal_gold_is_an_error_with_its_sentence():

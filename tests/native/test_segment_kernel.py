@@ -27,7 +27,7 @@ def lattices(draw, most=5):
         return n, spans, layout, Lattices.up_to(np.array([n]), longest, layout)
     heads = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
     single = kind == "dgm-s"
-    native = Lattices.guided(np.array([n]), np.array(heads, np.int32), longest, single, layout)
+    native = Lattices.guided(np.array([n]), np.array(heads, np.int32), longest, layout, single=single)
     return n, valid_spans(heads, longest=longest, single=single), layout, native
 
 
@@ -124,7 +124,7 @@ def test_a_complete_graph_of_arcs_is_the_semi_markov_model(n, longest, seed):
     """If every pair of words is joined, every span is valid; a tree in a row, word after word, has the same spans."""
     layout = (3, 3, True)
     row = np.arange(n, dtype=np.int32)  # each word depends on the one before
-    guided = Lattices.guided(np.array([n]), row, longest, False, layout)
+    guided = Lattices.guided(np.array([n]), row, longest, layout, single=False)
     everything = Lattices.up_to(np.array([n]), longest, layout)
     assert guided.spans(0).tolist() == everything.spans(0).tolist()
     random = np.random.default_rng(seed)
@@ -237,7 +237,7 @@ def test_gradient_equals_finite_differences():
     random = np.random.default_rng(3)
     lengths, width = np.array([4, 0, 3]), 3
     heads = np.array([2, 0, 2, 3, 0, 1, 1], np.int32)
-    native = Lattices.guided(lengths, heads, 3, False, (2, 3, True))
+    native = Lattices.guided(lengths, heads, 3, (2, 3, True), single=False)
     per_sentence = [int(native.rows_of(s, n - 1, n)[-1]) + 1 if n else 0 for s, n in enumerate(lengths)]
     assert sum(per_sentence) == native.rows
     ids = random.integers(0, 6, size=2 * native.rows).astype(np.uint32)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from spanloom._native import SkipLattice
+from spanloom._native import Restrictions, SkipLattice
 from tests.models.subset_oracle import Segment, all_segments, restricted, subsets
 
 
@@ -62,7 +62,7 @@ def test_restrictions_keep_the_better_one(n: int, types: int, max_gap: int, rest
     segments = all_segments(n, types, step, max_gap)
     asked = dict.fromkeys(restrictions, True)
     expected = restricted(segments, n, **asked)
-    found = lattice.best(n, scores, n, -math.inf, **asked)
+    found = lattice.best(n, scores, n, -math.inf, Restrictions(**asked))
     assert_same(found, expected)
 
 
@@ -84,7 +84,7 @@ def test_subsets_that_hide_behind_thousands_are_found(name: str, types: int, see
     expected = restricted(all_segments(n, types, far), 5, **{name: True})
     assert expected[0][2] == list(range(n - 1))
     assert any(n - 1 in tokens for _, _, tokens in expected)
-    assert_same(lattice.best(n, scores, 5, -math.inf, **{name: True}), expected)
+    assert_same(lattice.best(n, scores, 5, -math.inf, Restrictions(**{name: True})), expected)
 
 
 def test_only_what_scores_above_the_threshold() -> None:
@@ -101,7 +101,7 @@ def test_restricted_search_also_stops_at_the_threshold() -> None:
     kept = restricted(all_segments(7, 1, step, 3), 7, no_overlap=True, no_embedding=False)
     assert len(kept) >= 2
     threshold = (kept[0][0] + kept[1][0]) / 2
-    assert_same(lattice.best(7, scores, 7, threshold, no_overlap=True), kept[:1])
+    assert_same(lattice.best(7, scores, 7, threshold, Restrictions(no_overlap=True)), kept[:1])
 
 
 def test_nothing_of_nothing() -> None:

@@ -95,11 +95,11 @@ def test_tied_scores_are_the_sums_over_the_representations(group: str) -> None:
     labels += [f"{p}-a" for p in table.prefixes]
     tying = representations.tie(labels)
     assert tying is not None
-    ptr, params, width = tying.sites
+    ptr, params, width, *_ = tying.sites
     state = np.array([weight(*name.split(":")) for name in tying.names])
     assert width == len(state)
     score = np.array([state[params[ptr[j] : ptr[j + 1]]].sum() for j in range(len(labels))])
-    ptr, params, width = tying.globals
+    ptr, params, width, *_ = tying.globals
     own = [[n.split(":")[1] for n in tying.names if n.startswith(name + ":")] for name in names]
     pairs = np.array([weight(name, a, b) for name, tags in zip(names, own, strict=True) for a in tags for b in tags])
     assert width == len(pairs)

@@ -102,6 +102,21 @@ SPANLOOM_INLINE double multiply_sum_of(const double* a, const double* b, std::si
 }
 
 template <class W>
+SPANLOOM_INLINE bool all_above_of(const double* a, const double* b, std::size_t n) {
+  using Vector = typename W::Vector;
+  typename W::Mask above = ~typename W::Mask{};
+  for (std::size_t i = 0; i < n; i += kSize<Vector>) {
+    Vector x, y;
+    load(a + i, x);
+    load(b + i, y);
+    above &= x > y;
+  }
+  std::int64_t all = -1;
+  for (std::size_t i = 0; i < kSize<Vector>; ++i) all &= above[i];
+  return all != 0;
+}
+
+template <class W>
 SPANLOOM_INLINE void max_step_of(const double* previous, const double* matrix, const double* scores, std::size_t rows,
                                  std::size_t stride, double* best, std::int32_t* back) {
   using Vector = typename W::Vector;
@@ -147,6 +162,7 @@ SPANLOOM_KERNEL(void, add_outers,
                 (left, right, n, rows, stride, matrix))
 SPANLOOM_KERNEL(double, sum, (const double* x, std::size_t n), (x, n))
 SPANLOOM_KERNEL(double, multiply_sum, (const double* a, const double* b, std::size_t n, double* out), (a, b, n, out))
+SPANLOOM_KERNEL(bool, all_above, (const double* a, const double* b, std::size_t n), (a, b, n))
 SPANLOOM_KERNEL(void, max_step,
                 (const double* previous, const double* matrix, const double* scores, std::size_t rows,
                  std::size_t stride, double* best, std::int32_t* back),

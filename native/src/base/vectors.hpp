@@ -6,10 +6,10 @@
 #include <type_traits>
 
 #include "spanloom/base/kernels.hpp"
+#include "spanloom/base/memory.hpp"
 
 // Every kernel is a template over the vectors that it computes with. It is compiled for vectors of two doubles, and on
 // x86-64 once more for those of four, with AVX2 and FMA; the processor decides which of them runs.
-#define SPANLOOM_INLINE inline __attribute__((always_inline))
 #if defined(__x86_64__)
 #define SPANLOOM_KERNEL(Result, name, parameters, arguments)                                              \
   namespace {                                                                                             \

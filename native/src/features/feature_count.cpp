@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <stdexcept>
 
 #include "joint_counter.hpp"
 #include "spanloom/base/parallel.hpp"
@@ -47,7 +45,7 @@ class Counting {
   Counting(const Program& program, const TokenInput& input, Sites sites, int threads)
       : program_(program), input_(input), sites_(sites), threads_(threads) {}
 
-  FeatureTable table(std::shared_ptr<const Program> program);
+  FeatureCounts counts(std::shared_ptr<const Program> program);
 
  private:
   void intern_columns();
@@ -310,67 +308,26 @@ void Counting::count_template(const Template& t, Candidates& out) const {
   }
 }
 
-// Stable counting sort of `items` by key(item) in [0, limit).
-template <class Item, class Key>
-void stable_sort_by(std::vector<Item>& items, std::size_t limit, const Key& key) {
-  std::vector<std::size_t> place(limit + 1, 0);
-  for (const Item& item : items) ++place[key(item) + 1];
-  std::partial_sum(place.begin(), place.end(), place.begin());
-  std::vector<Item> sorted(items.size());
-  for (const Item& item : items) sorted[place[key(item)]++] = item;
-  items.swap(sorted);
-}
-
-FeatureTable Counting::table(std::shared_ptr<const Program> program) {
+FeatureCounts Counting::counts(std::shared_ptr<const Program> program) {
   intern_columns();
   evaluate_views();
   count_reads();
-  std::vector<Candidates> candidates(program_.templates.size());
-  parallel_for(candidates.size(), threads_,
-               [&](std::size_t t) { count_template(program_.templates[t], candidates[t]); });
-
-  struct Item {
-    Id index, count, first_row;
-    std::size_t key;  // where its key starts in the candidates of its template
-  };
-  std::vector<Item> items;
-  Id most = 0;
-  for (Id t = 0; t < candidates.size(); ++t) {
-    const Template& form = program_.templates[t];
-    std::size_t key = 0;
-    for (std::size_t i = 0; i < candidates[t].counts.size(); ++i) {
-      const Id count = candidates[t].counts[i];
-      if (count >= form.min_count) items.push_back({t, count, candidates[t].first_row[i], key});
-      most = std::max(most, count);
-      key += form.counted() ? candidates[t].keys[key] + std::size_t{1} : form.atoms.size();
-    }
-  }
-  stable_sort_by(items, input_.rows(sites_), [](const Item& item) { return item.first_row; });
-  stable_sort_by(items, most + std::size_t{1}, [most](const Item& item) { return most - item.count; });
-
-  std::vector<Id> template_of;
-  template_of.reserve(items.size());
-  KeyStream keys;
-  for (const Item& item : items) {
-    const Template& form = program_.templates[item.index];
-    const Id* from = candidates[item.index].keys.data() + item.key;
-    const std::size_t length = form.counted() ? *from + std::size_t{1} : form.atoms.size();
-    template_of.push_back(item.index);
-    keys.insert(keys.end(), from, from + length);
-  }
-  candidates.clear();
-  std::vector<const StringPool*> pools;
-  for (const ViewValues& view : views_) pools.push_back(&view.pool);
-  pools.push_back(&own_.distinct);
-  return compact_table(std::move(program), pools, std::move(template_of), std::move(keys));
+  FeatureCounts counts{std::move(program), input_.rows(sites_), {}, {}};
+  counts.candidates.resize(program_.templates.size());
+  parallel_for(counts.candidates.size(), threads_,
+               [&](std::size_t t) { count_template(program_.templates[t], counts.candidates[t]); });
+  for (ViewValues& view : views_) counts.pools.push_back(std::move(view.pool));
+  counts.pools.push_back(std::move(own_.distinct));
+  return counts;
 }
 
 }  // namespace
 
-FeatureTable count_features(std::shared_ptr<const Program> program, const TokenInput& input, Sites sites, int threads) {
+FeatureCounts count_features(std::shared_ptr<const Program> program, const TokenInput& input, Sites sites,
+                             int threads) {
   program->check();
   input.check(*program, sites);
-  return Counting(*program, input, sites, threads).table(program);
+  return Counting(*program, input, sites, threads).counts(program);
 }
 
 }  // namespace spanloom

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <stdexcept>
 
 #include "spanloom/text/unicode.hpp"
@@ -10,18 +11,6 @@ namespace spanloom {
 namespace {
 
 [[noreturn]] void bad(const std::string& message) { throw std::invalid_argument("feature table: " + message); }
-
-// Where the values of the feature at `at` in the stream start and end; `at` moves behind them.
-std::pair<std::size_t, std::size_t> next_key(const Template& t, const KeyStream& keys, std::size_t& at) {
-  std::size_t length = t.atoms.size();
-  if (t.counted()) {
-    if (at >= keys.size()) bad("the keys end within a feature");
-    length = keys[at++];
-  }
-  if (length > keys.size() - at) bad("the keys end within a feature");
-  at += length;
-  return {at - length, at};
-}
 
 void check_strings(const std::vector<StringPool>& pools) {
   std::u32string scratch;
@@ -34,6 +23,17 @@ void check_strings(const std::vector<StringPool>& pools) {
 }
 
 }  // namespace
+
+std::pair<std::size_t, std::size_t> next_key(const Template& t, const KeyStream& keys, std::size_t& at) {
+  std::size_t length = t.atoms.size();
+  if (t.counted()) {
+    if (at >= keys.size()) bad("the keys end within a feature");
+    length = keys[at++];
+  }
+  if (length > keys.size() - at) bad("the keys end within a feature");
+  at += length;
+  return {at - length, at};
+}
 
 FeatureTable::FeatureTable(std::shared_ptr<const Program> program, std::vector<StringPool> pools,
                            std::vector<std::uint32_t> template_of, const KeyStream& keys)
@@ -123,6 +123,46 @@ std::string FeatureTable::name(std::uint32_t feature) const {
   }
   if (t.kind == TemplateKind::bag) text.append("}");
   return text;
+}
+
+std::vector<std::uint32_t> FeatureTable::numbers_in(const FeatureTable& other) const {
+  const auto& templates = program_->templates;
+  const auto& theirs = other.program_->templates;
+  std::vector<std::uint32_t> same(templates.size(), kNone);
+  for (std::size_t i = 0; i < templates.size(); ++i) {
+    const auto found = std::ranges::find_if(theirs, [&](const Template& t) {
+      return t.kind == templates[i].kind && t.labels == templates[i].labels && t.part == templates[i].part &&
+             t.index == templates[i].index && t.atoms.size() == templates[i].atoms.size();
+    });
+    if (found != theirs.end()) same[i] = static_cast<std::uint32_t>(found - theirs.begin());
+  }
+  // Values by (own pool, their pool), worked out once for each pair that a template asks for.
+  const auto pool_of = [](const Program& program, const Template& t, std::size_t k) {
+    return t.kind == TemplateKind::conjunction ? t.atoms[k].view : program.pool_of(t);
+  };
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::uint32_t>> known;
+  const auto values_in = [&](std::size_t own, std::size_t their) -> const std::vector<std::uint32_t>& {
+    auto [at, fresh] = known.try_emplace({own, their});
+    if (fresh) {
+      const StringPool& pool = pools_[own];
+      for (std::uint32_t v = 0; v < pool.size(); ++v) at->second.push_back(other.pools_[their].find(pool[v]));
+    }
+    return at->second;
+  };
+  std::vector<std::uint32_t> out(size(), kNone);
+  std::vector<std::uint32_t> values;
+  for (std::uint32_t f = 0; f < size(); ++f) {
+    const std::uint32_t index = same[template_of_[f]];
+    if (index == kNone) continue;
+    const Template& t = templates[template_of_[f]];
+    const auto own = key(f);
+    values.clear();
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      values.push_back(values_in(pool_of(*program_, t, k), pool_of(*other.program_, theirs[index], k))[own[k]]);
+    }
+    if (std::ranges::find(values, kNone) == values.end()) out[f] = other.find(index, values);
+  }
+  return out;
 }
 
 FeatureTable FeatureTable::keep(std::span<const std::uint32_t> features) const {

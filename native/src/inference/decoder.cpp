@@ -62,14 +62,45 @@ void Decoder::check(const SparseRows& rows) const {
   }
 }
 
-void Decoder::take(const Slice& slice, std::size_t sites, const std::vector<double>& all,
-                   std::vector<double>& table) const {
+Decoder::Pass::Pass(const Decoder& decoder, const SparseRows& rows, std::span<const Structure* const> structures)
+    : decoder_(decoder), rows_(rows) {
+  for (std::size_t p = 0; p < decoder.size(); ++p) {
+    const Structure& structure = structures.empty() ? decoder.structure(p) : *structures[p];
+    solvers_.push_back(structure.solver(decoder.slices_[p].global));
+  }
+}
+
+void Decoder::Pass::load(std::size_t sentence) {
+  const auto first = static_cast<std::size_t>(rows_.group_ptr[sentence]);
+  const auto last = static_cast<std::size_t>(rows_.group_ptr[sentence + 1]);
+  sentence_ = sentence;
+  sites_ = last - first;
+  all_.resize(sites_ * decoder_.stride_);
+  kernels::gather_rows(decoder_.weights_.data(), decoder_.stride_, rows_.row_ptr.data(), rows_.ids,
+                       rows_.values.empty() ? nullptr : rows_.values.data(), first, last, all_.data());
+}
+
+const double* Decoder::Pass::scores(std::size_t part) {
+  const Slice& slice = decoder_.slices_[part];
   const std::size_t stride = slice.structure->stride();
-  table.resize(sites * stride);
-  for (std::size_t t = 0; t < sites; ++t) {
-    double* row = &table[t * stride];
-    std::copy_n(&all[t * stride_ + slice.first], stride, row);
-    for (std::size_t k = 0; k < slice.offsets.size(); ++k) row[k] += slice.offsets[k];
+  table_.resize(sites_ * stride);
+  for (std::size_t t = 0; t < sites_; ++t) {
+    std::copy_n(&all_[t * decoder_.stride_ + slice.first], stride, &table_[t * stride]);
+  }
+  return table_.data();
+}
+
+void Decoder::Pass::best(std::size_t part, std::vector<std::int32_t>& cells, const std::uint8_t* mask) {
+  const std::vector<double>& offsets = decoder_.slices_[part].offsets;
+  const std::size_t stride = decoder_.slices_[part].structure->stride();
+  scores(part);
+  for (std::size_t t = 0; t < sites_ && !offsets.empty(); ++t) {
+    for (std::size_t k = 0; k < offsets.size(); ++k) table_[t * stride + k] += offsets[k];
+  }
+  const double score = solvers_[part]->best({sites_, sentence_}, table_.data(), cells, false, mask);
+  if (!std::isfinite(score)) {
+    throw std::domain_error("[Decoder] sentence " + std::to_string(sentence_) +
+                            " has no legal structure of finite score");
   }
 }
 
@@ -97,27 +128,14 @@ std::vector<Structures> Decoder::best(const SparseRows& rows, int threads, std::
   }
   for (std::size_t p = 0; p < masks.size(); ++p) masks[p].check(rows.group_ptr, structure(p));
   const std::size_t groups = rows.groups();
-  const float* values = rows.values.empty() ? nullptr : rows.values.data();
   std::vector<std::vector<std::vector<std::int32_t>>> found(slices_.size());
   for (auto& cells : found) cells.resize(groups);
   parallel_for((groups + kShardSentences - 1) / kShardSentences, threads, [&](std::size_t shard) {
-    std::vector<std::unique_ptr<Solver>> solvers;
-    for (std::size_t p = 0; p < slices_.size(); ++p) solvers.push_back(structure(p).solver(slices_[p].global));
-    std::vector<double> all;
-    std::vector<double> table;
+    Pass pass(*this, rows, structures);
     for (std::size_t g = shard * kShardSentences; g < std::min(groups, (shard + 1) * kShardSentences); ++g) {
-      const auto first = static_cast<std::size_t>(rows.group_ptr[g]);
-      const auto last = static_cast<std::size_t>(rows.group_ptr[g + 1]);
-      all.resize((last - first) * stride_);
-      kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
+      pass.load(g);
       for (std::size_t p = 0; p < slices_.size(); ++p) {
-        take(slices_[p], last - first, all, table);
-        const double score = solvers[p]->best({last - first, g}, table.data(), found[p][g], false,
-                                              masks.empty() ? nullptr : masks[p].of(g));
-        if (!std::isfinite(score)) {
-          throw std::domain_error("[Decoder] sentence " + std::to_string(g) +
-                                  " has no legal structure of finite score");
-        }
+        pass.best(p, found[p][g], masks.empty() ? nullptr : masks[p].of(g));
       }
     }
   });

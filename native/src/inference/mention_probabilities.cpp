@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spanloom/base/parallel.hpp"
+#include "spanloom/inference/mention_beliefs.hpp"
 #include "spanloom/inference/segment_sums.hpp"
 
 namespace spanloom {
@@ -53,10 +54,12 @@ template <class Reading>
 void chain_probabilities(const ChainStructure& structure, std::span<const double> global, const Reading& reading,
                          std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
                          int threads) {
-  const TrellisMaker maker(structure, global);
-  for_sentences(scores, structure.columns(), site_ptr, lists, threads, [&] {
-    return [&](std::size_t, std::span<const double> own, std::span<Found> mentions) {
-      probabilities(maker.make(own), reading, mentions);
+  const std::size_t columns = structure.columns();
+  for_sentences(scores, columns, site_ptr, lists, threads, [&] {
+    return [columns, beliefs = mention_beliefs(structure, global, reading)](std::size_t, std::span<const double> own,
+                                                                            std::span<Found> mentions) {
+      beliefs->read(own.data(), own.size() / columns, columns);
+      beliefs->probabilities(mentions);
     };
   });
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "spanloom/base/kernels.hpp"
+
 namespace spanloom {
 
 // Which labels can stand at step 0, 1, 2 … from one end of a sentence. A scaled value that is too small although its
@@ -46,10 +48,7 @@ class Reachable {
         rows_.push_back(std::move(next));
       }
     }
-    const double* least = limits_[std::min(t, limits_.size() - 1)].data();
-    bool good = true;
-    for (std::size_t y = 0; y < stride_; ++y) good &= row[y] > least[y];
-    return good;
+    return kernels::all_above(row, limits_[std::min(t, limits_.size() - 1)].data(), stride_);
   }
 
   // With a mask: the set of labels at step 0, and from it those of the following steps; the mask is the caller's.

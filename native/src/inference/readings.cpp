@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spanloom/inference/semirings.hpp"
+#include "walks.hpp"
 
 namespace spanloom {
 namespace {
@@ -17,6 +18,13 @@ void check(const Trellis& trellis, const Reading& reading) {
   if (trellis.columns != reading.columns()) {
     throw std::invalid_argument("[readings] a reading of " + std::to_string(reading.columns()) +
                                 " columns for a trellis of " + std::to_string(trellis.columns));
+  }
+}
+
+void check_cells(std::span<const std::int32_t> cells, std::size_t columns) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i] < 0 || static_cast<std::size_t>(cells[i]) / columns != i)
+      throw std::invalid_argument("[readings] site " + std::to_string(i) + " has no cell, or more than one");
   }
 }
 
@@ -72,9 +80,10 @@ class Follower {
     finish();
   }
 
+  double at_most(std::size_t) const { return 1.0; }
   double left() const { return left_; }
   double ended(std::int32_t type) const { return ended_[type]; }
-  std::size_t layer() const { return layer_; }
+  std::size_t site() const { return layer_ - 1; }
 
  private:
   void clear(std::vector<double>& values) { values.clear(); }
@@ -142,55 +151,48 @@ SeparatorReading::SeparatorReading(std::vector<std::int32_t> separators) : separ
   separators_.push_back(0);
 }
 
+void FlatReading::read(std::span<const std::int32_t> cells, std::vector<Found>& out) const {
+  check_cells(cells, columns());
+  const auto n = static_cast<std::int32_t>(cells.size());
+  const auto size = static_cast<std::int32_t>(columns());
+  for (std::int32_t i = 0, start = 0; i < n; ++i) {
+    const std::int32_t own = cells[i] - i * size;
+    if (i + 1 < n && !border(own, cells[i + 1] - (i + 1) * size)) continue;
+    if (types_[own] >= 0) out.push_back({start, i + 1, types_[own], 0.0});
+    start = i + 1;
+  }
+}
+
+void SeparatorReading::read(std::span<const std::int32_t> cells, std::vector<Found>& out) const {
+  check_cells(cells, columns());
+  std::vector<std::int32_t> open;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto gap = static_cast<std::int32_t>(i);
+    const std::int32_t what = separators_[static_cast<std::size_t>(cells[i]) - i * columns()];
+    if ((what & 2) != 0) {
+      if ((what & 4) == 0) {
+        for (; !open.empty(); open.pop_back()) out.push_back({open.back(), gap, 0, 0.0});
+      } else if (!open.empty()) {
+        out.push_back({open.back(), gap, 0, 0.0});
+        if (open.size() > 1) open.pop_back();
+      }
+    }
+    if ((what & 1) != 0) open.push_back(gap);
+  }
+}
+
 template <class Reading>
 void probabilities(const Trellis& trellis, const Reading& reading, std::span<Found> mentions) {
   check(trellis, reading);
   Follower<Reading> follower(trellis, reading);
-  const auto tokens = static_cast<std::int32_t>(trellis.sites());
-  std::size_t first = 0;
-  while (first < mentions.size()) {
-    // The mentions of one start and type, by one walk.
-    const Found& lead = mentions[first];
-    std::size_t last = first;
-    std::int32_t farthest = 0;
-    for (; last < mentions.size() && mentions[last].start == lead.start && mentions[last].type == lead.type; ++last) {
-      mentions[last].prob = 0.0;
-      if (mentions[last].end <= tokens) farthest = std::max(farthest, mentions[last].end);
-    }
-    if (lead.start >= 0 && lead.start < tokens && lead.type >= 0 && lead.type < reading.types()) {
-      follower.open(static_cast<std::size_t>(lead.start), lead.type);
-      while (follower.left() > 0 && follower.layer() <= static_cast<std::size_t>(farthest)) {
-        follower.advance();
-        for (std::size_t i = first; i < last; ++i) {
-          if (static_cast<std::size_t>(mentions[i].end) + 1 == follower.layer()) {
-            mentions[i].prob = follower.ended(lead.type);
-          }
-        }
-      }
-    }
-    first = last;
-  }
+  follow_given(follower, trellis.sites(), reading.types(), mentions);
 }
 
 template <class Reading>
 std::vector<Found> mentions_above(const Trellis& trellis, const Reading& reading, double above) {
   check(trellis, reading);
-  if (!(above > 0)) throw std::invalid_argument("[readings] above is " + std::to_string(above) + ", not above 0");
-  std::vector<Found> found;
   Follower<Reading> follower(trellis, reading);
-  const double enough = above * (1 - 1e-12);  // what is left is a sum of rounded numbers
-  for (std::size_t site = 0; site < trellis.sites(); ++site) {
-    follower.open(site, -1);
-    while (follower.left() >= enough && follower.layer() + 1 < trellis.layer_ptr.size() - 1) {
-      follower.advance();
-      for (std::int32_t type = 0; type < reading.types(); ++type) {
-        if (follower.ended(type) < above) continue;
-        found.push_back({static_cast<std::int32_t>(site), static_cast<std::int32_t>(follower.layer()) - 1, type,
-                         follower.ended(type)});
-      }
-    }
-  }
-  return found;
+  return follow_all(follower, trellis.sites(), reading.types(), above);
 }
 
 template <class Reading>

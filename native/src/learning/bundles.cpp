@@ -42,7 +42,7 @@ class PairFilter {
     std::uint8_t& counter = counters_[hash(pair) >> shift_];
     counter = static_cast<std::uint8_t>(counter + (counter < kFewestUses));
   }
-  void fetch(Pair pair) const { prefetch(&counters_[hash(pair) >> shift_]); }
+  SPANLOOM_INLINE void fetch(Pair pair) const { prefetch(&counters_[hash(pair) >> shift_]); }
   bool often(Pair pair) const { return counters_[hash(pair) >> shift_] >= kFewestUses; }
 
  private:
@@ -57,7 +57,7 @@ class PairNumbers {
 
   std::uint32_t size() const { return size_; }
 
-  void fetch(Pair pair) const { prefetch(&table_[hash(pair) >> (64 - bits_)]); }
+  SPANLOOM_INLINE void fetch(Pair pair) const { prefetch(&table_[hash(pair) >> (64 - bits_)]); }
 
   // Counts a pair and returns its number.
   std::uint32_t add(Pair pair) {

@@ -1,5 +1,9 @@
 #include "spanloom/learning/feature_source.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
 namespace spanloom {
 
 FeatureSource::FeatureSource(std::shared_ptr<const CompressedRows> x, std::size_t columns, std::size_t stride,
@@ -39,6 +43,38 @@ std::vector<float> FeatureSource::weights(std::span<const double> params) const 
     const std::size_t c = x_.class_of[f];
     layout_.row(params, c, row.data());
     for (std::size_t k = 0; k < columns_; ++k) out[f * columns_ + k] = static_cast<float>(row[k] / x_.scale[c]);
+  }
+  return out;
+}
+
+std::vector<double> FeatureSource::parameters(std::span<const float> weights, std::span<const double> global) const {
+  const std::size_t width = layout_.width();
+  if (weights.size() != features() * width || global.size() != global_params_) {
+    throw std::invalid_argument("[FeatureSource] expected " + std::to_string(features()) + " x " +
+                                std::to_string(width) + " weights and " + std::to_string(global_params_) +
+                                " global ones but received " + std::to_string(weights.size()) + " and " +
+                                std::to_string(global.size()));
+  }
+  std::vector<double> sums(classes() * width, 0.0);
+  for (std::size_t f = 0; f < features(); ++f) {
+    for (std::size_t k = 0; k < width; ++k) {
+      sums[x_.class_of[f] * width + k] += static_cast<double>(weights[f * width + k]);
+    }
+  }
+  std::vector<double> out(size());
+  for (std::size_t c = 0; c < classes(); ++c) {
+    for (std::size_t k = 0; k < width; ++k) sums[c * width + k] /= x_.scale[c];  // v = sqrt(m) w, w = sum / m
+    layout_.put(c, &sums[c * width], std::span(out).first(layout_.size()));
+  }
+  std::copy(global.begin(), global.end(), out.begin() + static_cast<std::ptrdiff_t>(layout_.size()));
+  return out;
+}
+
+std::vector<double> FeatureSource::pair_weights(std::span<const double> params) const {
+  layout_.check_restricted();
+  std::vector<double> out;
+  for (const std::uint32_t c : x_.class_of) {
+    for (const double v : layout_.owned(params, c)) out.push_back(v / x_.scale[c]);
   }
   return out;
 }

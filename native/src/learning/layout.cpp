@@ -94,6 +94,10 @@ void Layout::make_blocks() {
   if (blocks_.back() != x_.classes()) blocks_.push_back(x_.classes());
 }
 
+void Layout::check_restricted() const {
+  if (!restricted_) throw std::invalid_argument("[Layout] every pair has a weight: there is no list of pairs");
+}
+
 void Layout::restrict_to(const Support& support) {
   const std::size_t classes = x_.classes();
   if (support.ptr.size() != classes + 1 || support.ptr.back() != static_cast<std::int64_t>(support.columns.size())) {
@@ -151,7 +155,7 @@ void Layout::restrict_to(const Support& support) {
         touches[score_columns_[i]] = 1;
       }
     }
-    if (better_as_cells(touched, stride_)) {
+    if (x_.bundles() == 0 && better_as_cells(touched, stride_)) {
       is_sparse_[c] = 1;
       ++sparse_classes_;
       if (cells_.size() > std::numeric_limits<std::uint32_t>::max() - columns_) {
@@ -169,8 +173,8 @@ void Layout::restrict_to(const Support& support) {
     param_ptr_.push_back(static_cast<std::int64_t>(param_columns_.size()));
   }
   size_ = param_columns_.size();
-  weights_.assign(rows * stride_, 0.0F);
-  split_rows();
+  weights_.assign((rows + x_.bundles()) * stride_, 0.0F);
+  if (x_.bundles() == 0) split_rows();
 }
 
 void Layout::split_rows() {
@@ -201,6 +205,16 @@ void Layout::row(std::span<const double> params, std::size_t c, double* out) con
     restricted_row(params.data(), c, out);
   } else {
     tying_.apply(params.data() + c * params_, columns_, out);
+  }
+}
+
+void Layout::put(std::size_t c, const double* row, std::span<double> params) const {
+  if (!restricted_) {
+    std::copy_n(row, params_, &params[c * params_]);
+    return;
+  }
+  for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
+    params[static_cast<std::size_t>(k)] = row[param_columns_[k]];
   }
 }
 
@@ -253,7 +267,7 @@ void Layout::add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, 
 void Layout::scores(std::size_t first, std::size_t last, double* out) const {
   const SparseRows& all = x_.rows;
   const float* values = all.values.empty() ? nullptr : all.values.data();
-  if (!restricted_) {
+  if (!restricted_ || x_.bundles() > 0) {
     kernels::gather_rows(weights_.data(), stride_, all.row_ptr.data(), all.ids, values, first, last, out);
     return;
   }
@@ -291,17 +305,28 @@ void Layout::gradient(float* difference, std::span<double> gradient) const {
       }
       return;
     }
-    for (std::size_t c = blocks_[block]; c < end; ++c) {
-      if (is_sparse_[c]) {
-        sparse_gradient(difference, c, sums.data());
-      } else {
-        gather(c, c + 1, sums.data());
-      }
+    const auto take = [&](std::size_t c, const double* sum) {
       for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
         const std::uint32_t p = param_columns_[k];
         double total = 0;
-        for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sums[score_columns_[i]];
+        for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sum[score_columns_[i]];
         gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
+      }
+    };
+    for (std::size_t first = blocks_[block]; first < end; first += kBlockClasses) {
+      const std::size_t last = std::min(end, first + kBlockClasses);
+      if (sparse_classes_ == 0) gather(first, last, sums.data());
+      for (std::size_t c = first; c < last; ++c) {
+        if (sparse_classes_ == 0) {
+          take(c, &sums[(c - first) * stride_]);
+          continue;
+        }
+        if (is_sparse_[c]) {
+          sparse_gradient(difference, c, sums.data());
+        } else {
+          gather(c, c + 1, sums.data());
+        }
+        take(c, sums.data());
       }
     }
   });

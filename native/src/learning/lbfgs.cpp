@@ -8,6 +8,7 @@
 
 #include "spanloom/base/kernels.hpp"
 #include "spanloom/base/parallel.hpp"
+#include "spanloom/learning/lower_bound.hpp"
 
 namespace spanloom {
 namespace {
@@ -115,6 +116,21 @@ void Lbfgs::accept(const Point& at) {
   state_.value = at.value;
   state_.gradient_norm = std::sqrt(square);
   state_.x_norm = std::sqrt(at.x_square);
+  bound();
+}
+
+// Raises the lower bound by what the stored points say; with l1 > 0, whose steps have no gradient changes of the whole
+// function, by the current point alone.
+void Lbfgs::bound() {
+  if (!(options_.l2 > 0)) return;
+  const std::size_t points = history_.size() / 2 + 1;
+  values_.push_back(state_.value);
+  if (values_.size() > points) values_.erase(values_.begin(), values_.end() - static_cast<std::ptrdiff_t>(points));
+  const bool whole = options_.l1 == 0 && values_.size() == points;
+  const double square = state_.gradient_norm * state_.gradient_norm;
+  const double found = whole ? lower_bound(values_, products_, to_gradient_, square, 2 * options_.l2)
+                             : state_.value - square / (4 * options_.l2);
+  state_.lower_bound = std::max(state_.lower_bound, found);
 }
 
 // Fills direction_, and next_x_ for a first step of this length; returns the slope along the direction.
@@ -271,6 +287,7 @@ void Lbfgs::remember(double step) {
   if (!(sums[3 * (vectors - 2) + 1] > kTiny) || !(sums[3 * (vectors - 1) + 1] > kTiny)) {
     kept = vectors - 2;
     history_.resize(kept);
+    values_.clear();  // the steps that are kept no longer follow each other
   }
   products_.resize(kept);
   for (auto& row : products_) row.resize(kept);

@@ -64,7 +64,50 @@ FeatureSource make_source(std::shared_ptr<const CompressedRows> x, const Structu
           loss.threads()};
 }
 
+// The pairs of classes, from those of their features.
+Layout::Support class_pairs(const CompressedRows& x, const Layout::Support& pairs) {
+  const std::size_t features = x.class_of.size();
+  if (pairs.ptr.size() != features + 1 || pairs.ptr.front() != 0 ||
+      !std::is_sorted(pairs.ptr.begin(), pairs.ptr.end()) ||
+      pairs.ptr.back() != static_cast<std::int64_t>(pairs.columns.size())) {
+    throw std::invalid_argument("[Likelihood] the pairs do not fit " + std::to_string(features) + " features");
+  }
+  constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> first(x.classes(), kUnknown);
+  for (std::size_t f = 0; f < features; ++f) {
+    std::size_t& known = first[x.class_of[f]];
+    if (known == kUnknown) known = f;
+    if (!std::equal(pairs.columns.begin() + pairs.ptr[f], pairs.columns.begin() + pairs.ptr[f + 1],
+                    pairs.columns.begin() + pairs.ptr[known], pairs.columns.begin() + pairs.ptr[known + 1])) {
+      throw std::invalid_argument("[Likelihood] features " + std::to_string(known) + " and " + std::to_string(f) +
+                                  " are merged, but have different columns");
+    }
+  }
+  Layout::Support out;
+  out.ptr.push_back(0);
+  for (const std::size_t f : first) {
+    out.columns.insert(out.columns.end(), pairs.columns.begin() + pairs.ptr[f],
+                       pairs.columns.begin() + pairs.ptr[f + 1]);
+    out.ptr.push_back(static_cast<std::int64_t>(out.columns.size()));
+  }
+  return out;
+}
+
+FeatureSource paired_source(std::shared_ptr<const CompressedRows> x, const StructuredLoss& loss,
+                            const Layout::Support& pairs, Tying global_tying) {
+  const Structure& structure = loss.structure();
+  loss.supervision().check(x->rows.group_ptr, structure);
+  const Layout::Support support = class_pairs(*x, pairs);
+  return {std::move(x), structure.columns(),     structure.stride(), structure.global_cells(),
+          {},           std::move(global_tying), &support,           loss.threads()};
+}
+
 }  // namespace
+
+Likelihood::Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure,
+                       Supervision supervision, const Layout::Support& pairs, Tying global_tying, int threads)
+    : loss_(std::move(structure), std::move(supervision), threads),
+      source_(paired_source(std::move(x), loss_, pairs, std::move(global_tying))) {}
 
 Likelihood::Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure,
                        Supervision supervision, Tying site_tying, Tying global_tying, bool observed, int threads)
@@ -95,6 +138,11 @@ double Likelihood::evaluate(std::span<const double> x, std::span<double> gradien
 std::vector<float> Likelihood::weights(std::span<const double> x) const {
   check(x.size());
   return source_.weights(x);
+}
+
+std::vector<double> Likelihood::pair_weights(std::span<const double> x) const {
+  check(x.size());
+  return source_.pair_weights(x);
 }
 
 std::vector<double> Likelihood::global_weights(std::span<const double> x) const {

@@ -25,6 +25,16 @@ void append_pair(std::string& out, std::size_t start, std::size_t end) {
   out += ']';
 }
 
+// As Python writes a number from 0 to 1: the fewest digits that are read as the same number.
+void append_probability(std::string& out, double p) {
+  char digits[32];
+  const auto form = p == 0 || p >= 1e-4 ? std::chars_format::fixed : std::chars_format::scientific;
+  const auto end = std::to_chars(digits, digits + sizeof digits, p, form);
+  const std::string_view written(digits, static_cast<std::size_t>(end.ptr - digits));
+  out += written;
+  if (written.find_first_of(".e") == std::string_view::npos) out += ".0";
+}
+
 class Writer {
  public:
   Writer(const TokenizedTexts& texts, const FoundMentions& found, std::span<const std::string> labels, bool whole)
@@ -74,13 +84,13 @@ class Writer {
     out += "],";
   }
 
-  void mention(std::size_t document, const Span& span, std::string& out) const {
-    const std::size_t first = texts_.first_token(document) + span.start;
-    const std::size_t last = texts_.first_token(document) + span.end - 1;
-    out += labels_[span.label];
+  void mention(std::size_t document, const Found& span, std::string& out) const {
+    const std::size_t first = texts_.first_token(document) + static_cast<std::size_t>(span.start);
+    const std::size_t last = texts_.first_token(document) + static_cast<std::size_t>(span.end) - 1;
+    out += labels_[static_cast<std::size_t>(span.type)];
     if (whole_) {
       out += ",\"parts\":[";
-      append_pair(out, span.start, span.end);
+      append_pair(out, static_cast<std::size_t>(span.start), static_cast<std::size_t>(span.end));
       out += ']';
     }
     out += ",\"chars\":[";
@@ -88,6 +98,10 @@ class Writer {
     out += "],\"text\":";
     const std::size_t start = texts_.bytes[first].start;
     append_json(out, texts_.texts[document].substr(start, texts_.bytes[last].end - start));
+    if (found_.probable) {
+      out += ",\"prob\":";
+      append_probability(out, span.prob);
+    }
     out += '}';
   }
 
@@ -129,7 +143,9 @@ std::vector<std::string> json_lines(const TokenizedTexts& texts, const FoundMent
   if (extras.size() != documents || found.ptr.size() != documents + 1)
     throw std::invalid_argument("[json_lines] ids of " + std::to_string(extras.size()) + " and mentions of " +
                                 std::to_string(found.ptr.size() - 1) + " documents for " + std::to_string(documents));
-  if (std::ranges::any_of(found.spans, [&](const Span& span) { return span.label >= labels.size(); }))
+  if (std::ranges::any_of(found.spans, [&](const Found& span) {
+        return span.type < 0 || static_cast<std::size_t>(span.type) >= labels.size();
+      }))
     throw std::invalid_argument("[json_lines] a mention has a label that is not among the " +
                                 std::to_string(labels.size()));
   std::vector<std::size_t> ends;  // of blocks

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 
 #include "spanloom/base/parallel.hpp"
 
@@ -14,45 +13,35 @@ constexpr std::size_t kShardTokens = 4096;  // small, so that rows are still in 
 
 }  // namespace
 
-TextTagger::TextTagger(const FeatureRows& features, const Decoder& decoder, std::vector<Reading> readings)
-    : features_(features), decoder_(decoder), readings_(std::move(readings)) {
+TextTagger::TextTagger(const FeatureRows& features, const MentionFinder& finder)
+    : features_(features), finder_(finder) {
   const Program& program = features_.table().program();
   if (program.columns != 1 || program.uses_own())
     throw std::invalid_argument("[TextTagger] the features read " + std::to_string(program.columns) +
                                 " columns; text has words alone");
   if (features_.sites() == Sites::segments)
     throw std::invalid_argument("[TextTagger] the sites are segments; they must be tokens or gaps");
-  if (readings_.size() != decoder_.size() || features_.table().size() > decoder_.features())
-    throw std::invalid_argument("[TextTagger] " + std::to_string(readings_.size()) + " readings and " +
-                                std::to_string(features_.table().size()) + " features do not fit " +
-                                std::to_string(decoder_.size()) + " structures and weights for " +
-                                std::to_string(decoder_.features()) + " features");
+  if (features_.table().size() > finder_.decoder().features())
+    throw std::invalid_argument("[TextTagger] " + std::to_string(features_.table().size()) +
+                                " features do not fit weights for " + std::to_string(finder_.decoder().features()));
 }
 
-void TextTagger::tag(const TokenizedTexts& texts, Shard& shard) const {
+void TextTagger::tag(const TokenizedTexts& texts, Wanted wanted, Shard& shard) const {
   const TokenInput input = texts.input(shard.first, shard.last);
-  const std::vector<Structures> best = decoder_.best(features_.rows(input, 1), 1);
+  shard.found = finder_.find(features_.rows(input, 1), wanted, 1);
   std::size_t document = texts.document_of(shard.first);
   for (std::size_t s = shard.first; s < shard.last; ++s) {
     while (texts.sentence_ptr[document + 1] <= s) ++document;
-    const auto shift = static_cast<std::uint32_t>(texts.token_ptr[s] - texts.first_token(document));
-    const std::size_t before = shard.spans.size();
-    for (std::size_t p = 0; p < readings_.size(); ++p) {
-      const auto first = static_cast<std::size_t>(best[p].ptr[s - shard.first]);
-      const auto last = static_cast<std::size_t>(best[p].ptr[s - shard.first + 1]);
-      readings_[p].read(std::span(best[p].cells).subspan(first, last - first), shift, shard.spans);
+    const auto shift = static_cast<std::int32_t>(texts.token_ptr[s] - texts.first_token(document));
+    const auto& ptr = shard.found.ptr;
+    for (std::int64_t m = ptr[s - shard.first]; m < ptr[s - shard.first + 1]; ++m) {
+      shard.found.mentions[static_cast<std::size_t>(m)].start += shift;
+      shard.found.mentions[static_cast<std::size_t>(m)].end += shift;
     }
-    if (readings_.size() > 1) {
-      const auto order = [](const Span& a, const Span& b) {
-        return std::tie(a.start, b.end, a.label) < std::tie(b.start, a.end, b.label);
-      };
-      std::stable_sort(shard.spans.begin() + static_cast<std::ptrdiff_t>(before), shard.spans.end(), order);
-    }
-    shard.counts.push_back(shard.spans.size() - before);
   }
 }
 
-FoundMentions TextTagger::tag(const TokenizedTexts& texts, int threads) const {
+FoundMentions TextTagger::tag(const TokenizedTexts& texts, Wanted wanted, int threads) const {
   std::vector<Shard> shards;
   std::size_t tokens = kShardTokens;
   for (std::size_t s = 0; s < texts.sentences(); ++s) {
@@ -63,13 +52,16 @@ FoundMentions TextTagger::tag(const TokenizedTexts& texts, int threads) const {
     shards.back().last = s + 1;
     tokens += texts.token_ptr[s + 1] - texts.token_ptr[s];
   }
-  parallel_for(shards.size(), threads, [&](std::size_t k) { tag(texts, shards[k]); });
+  parallel_for(shards.size(), threads, [&](std::size_t k) { tag(texts, wanted, shards[k]); });
 
   FoundMentions found;
-  std::vector<std::size_t> counts;
-  for (Shard& shard : shards) {
-    found.spans.insert(found.spans.end(), shard.spans.begin(), shard.spans.end());
-    counts.insert(counts.end(), shard.counts.begin(), shard.counts.end());
+  found.probable = wanted.probabilities || wanted.above > 0;
+  std::vector<std::size_t> counts;  // mentions by sentence
+  for (const Shard& shard : shards) {
+    found.spans.insert(found.spans.end(), shard.found.mentions.begin(), shard.found.mentions.end());
+    for (std::size_t s = 0; s + 1 < shard.found.ptr.size(); ++s) {
+      counts.push_back(static_cast<std::size_t>(shard.found.ptr[s + 1] - shard.found.ptr[s]));
+    }
   }
   for (std::size_t d = 0, s = 0; d < texts.documents(); ++d) {
     std::size_t count = 0;
@@ -77,6 +69,20 @@ FoundMentions TextTagger::tag(const TokenizedTexts& texts, int threads) const {
     found.ptr.push_back(found.ptr.back() + count);
   }
   return found;
+}
+
+Surfaces surfaces(const TokenizedTexts& texts, const FoundMentions& found) {
+  Surfaces made;
+  for (std::size_t d = 0; d < texts.documents(); ++d) {
+    for (std::size_t m = found.ptr[d]; m < found.ptr[d + 1]; ++m) {
+      const std::size_t start = texts.bytes[texts.first_token(d) + found.spans[m].start].start;
+      const std::size_t end = texts.bytes[texts.first_token(d) + found.spans[m].end - 1].end;
+      const std::string_view written = texts.texts[d].substr(start, end - start);
+      made.bytes.insert(made.bytes.end(), written.begin(), written.end());
+      made.offsets.push_back(static_cast<std::int64_t>(made.bytes.size()));
+    }
+  }
+  return made;
 }
 
 }  // namespace spanloom::text

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "spanloom/text/addresses.hpp"
+#include "spanloom/text/sentences.hpp"
 #include "spanloom/text/word_set.hpp"
 
 namespace spanloom::text {
@@ -206,14 +207,29 @@ class Matcher {
   std::size_t end_;
 };
 
+// Whatever stands between blanks; with `marks`, every character that is in no word is a token of its own.
+void cut_at_blanks(std::span<const Symbol> s, bool marks, std::vector<Range>& out) {
+  out.clear();
+  const auto in_word = [&](std::size_t i) { return (kKinds[s[i]] & kInWord) != 0 || s[i] == '_'; };
+  for (std::size_t i = 0; i < s.size();) {
+    if (s[i] == ' ') {
+      ++i;
+      continue;
+    }
+    const std::size_t start = i++;
+    if (!marks || in_word(start)) {
+      while (i < s.size() && s[i] != ' ' && (!marks || in_word(i))) ++i;
+    } else {
+      while (i < s.size() && (kKinds[s[i]] & kAttached) != 0) ++i;
+    }
+    out.push_back({static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(i)});
+  }
+}
+
 }  // namespace
 
-void Tokenizer::tokenize(std::u32string_view text, std::vector<Range>& out) {
-  if (text.size() > std::numeric_limits<std::uint32_t>::max())
-    throw std::length_error("[Tokenizer] a text of " + std::to_string(text.size()) +
-                            " code points; at most 4294967295 are possible");
+void Tokenizer::by_rules(std::u32string_view text, std::vector<Range>& out) {
   out.clear();
-  make_skeleton(text, skeleton_);
   find_addresses(text, skeleton_, addresses_);
   std::size_t at = 0;
   for (const Range& address : addresses_) {
@@ -222,6 +238,37 @@ void Tokenizer::tokenize(std::u32string_view text, std::vector<Range>& out) {
     at = address.end;
   }
   Matcher(skeleton_.data(), text.size()).run(at, out);
+}
+
+void Tokenizer::tokenize(std::u32string_view text, std::vector<Range>& out) {
+  if (text.size() > std::numeric_limits<std::uint32_t>::max())
+    throw std::length_error("[Tokenizer] a text of " + std::to_string(text.size()) +
+                            " code points; at most 4294967295 are possible");
+  make_skeleton(text, skeleton_);
+  if (rules_.base == TokenRules::Base::rules)
+    by_rules(text, out);
+  else
+    cut_at_blanks(skeleton_, rules_.base == TokenRules::Base::punctuation, out);
+  apply_switches(text, skeleton_, rules_, out);
+}
+
+void Tokenizer::split(std::u32string_view text, std::span<const Range> tokens, std::vector<Range>& out) {
+  if (rules_.base == TokenRules::Base::rules) {
+    split_sentences(text, tokens, out);
+    return;
+  }
+  make_skeleton(text, skeleton_);
+  by_rules(text, ours_);
+  split_sentences(text, ours_, found_);
+  out.clear();
+  std::uint32_t first = 0, i = 0;
+  for (const Range& sentence : found_) {
+    const std::uint32_t end = ours_[sentence.end - 1].end;
+    while (i < tokens.size() && tokens[i].end <= end) ++i;
+    if (i == first || (i < tokens.size() && tokens[i].start < end)) continue;  // the break is inside a token
+    out.push_back({first, i});
+    first = i;
+  }
 }
 
 }  // namespace spanloom::text

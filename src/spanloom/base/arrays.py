@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,25 @@ Floats32 = npt.NDArray[np.float32]
 Cells = npt.NDArray[np.int32]
 """Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
 Pointers = npt.NDArray[np.int64]
-Tied = tuple[Pointers, Cells, int]
-"""``(ptr, params, width)``: score ``j`` is the sum of parameters ``params[ptr[j]:ptr[j + 1]]``, of ``width`` in all."""
+
+
+class Tied(NamedTuple):
+    """Scores as sums of ``width`` parameters: score ``j`` is that of ``params[ptr[j]:ptr[j + 1]]``.
+
+    With ``values``, each entry of ``params`` counts so much.
+    """
+
+    ptr: Pointers
+    params: Cells
+    width: int
+    values: Floats | None = None
 
 
 def below(arrays: Arrays, prefix: str) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays whose names begin with ``prefix``, without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def without_small(weights: Floats32, least: float) -> Floats32:
+    """Return weights with 0 for those below ``least`` in absolute value."""
+    return np.where(np.abs(weights) < least, np.float32(0.0), weights)

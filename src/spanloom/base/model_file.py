@@ -32,9 +32,10 @@ from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.files import whole_file
 
 Array = npt.NDArray[Any]
+Buffer = mmap.mmap | bytes
 
-FORMAT_VERSION = 1
-"""The format that this version writes, and the newest that it reads."""
+FORMAT_VERSION = 2
+"""The format that this version writes, and the newest that it reads; 2 may have packed weights."""
 
 _TABLE_LIMIT = 100_000_000  # bytes; the same as the safetensors package sets
 _ALIGNMENT = 64
@@ -83,6 +84,31 @@ def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], heade
     >>> arrays["weights"].shape, header
     ((2, 3), {'labels': ['B', 'I', 'O']})
     """
+    parts = _packed(arrays, header)
+    with whole_file(path, "wb") as out:
+        for part in parts:
+            out.write(part)
+
+
+def to_bytes(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> bytes:
+    """Return the bytes of the file that :func:`save_arrays` would write."""
+    return b"".join(_packed(arrays, header))
+
+
+def from_bytes(data: bytes) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Undo :func:`to_bytes`, as :func:`load_arrays` reads a file; arrays are views into the bytes.
+
+    Examples
+    --------
+    >>> arrays, header = from_bytes(to_bytes({"weights": np.ones(2)}, {"labels": ["B"]}))
+    >>> arrays["weights"], header
+    (array([1., 1.]), {'labels': ['B']})
+    """
+    return _read(data, verify=True)
+
+
+def _packed(arrays: Mapping[str, Array], header: Mapping[str, Any]) -> list[Any]:
+    """Return what a file consists of, in order: its length, the table, the arrays."""
     packed_header = strict_json.dump(header, "header")
     stored = {name: _storable(name, array) for name, array in arrays.items()}
     order = sorted(stored, key=lambda name: (-stored[name].itemsize, name))
@@ -106,11 +132,7 @@ def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Array], heade
     if len(text) > _TABLE_LIMIT:
         raise ParameterError(f"the header takes {len(text)} bytes; at most {_TABLE_LIMIT} are allowed. Use an array.")
     text = _with_checksum(text, _PENDING, f"{zlib.crc32(text):08x}")
-    with whole_file(path, "wb") as out:
-        out.write(len(text).to_bytes(8, "little"))
-        out.write(text)
-        for chunk in chunks:
-            out.write(chunk.data)
+    return [len(text).to_bytes(8, "little"), text, *(chunk.data for chunk in chunks)]
 
 
 def load_arrays(path: str | os.PathLike[str], verify: bool = True) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -184,7 +206,7 @@ def _with_checksum(table: bytes, old: str, new: str) -> bytes:
     return table.replace(b'"checksum":"%s"' % old.encode(), b'"checksum":"%s"' % new.encode(), 1)
 
 
-def _read(data: mmap.mmap, verify: bool) -> tuple[dict[str, Array], dict[str, Any]]:
+def _read(data: Buffer, verify: bool) -> tuple[dict[str, Array], dict[str, Any]]:
     begin, raw = _read_table(data)
     table = strict_json.parse(raw, "table")
     metadata = table.pop("__metadata__", None)
@@ -210,7 +232,7 @@ def _read(data: mmap.mmap, verify: bool) -> tuple[dict[str, Array], dict[str, An
     return arrays, strict_json.parse(header, "header")
 
 
-def _read_table(data: mmap.mmap) -> tuple[int, bytes]:
+def _read_table(data: Buffer) -> tuple[int, bytes]:
     """Return where the arrays begin, and the bytes of the table before them."""
     size = len(data)
     length = int.from_bytes(data[:8], "little")
@@ -232,7 +254,7 @@ def _guess(start: bytes) -> str:
     return "a file of another kind, or a damaged one"
 
 
-def _view_arrays(data: mmap.mmap, begin: int, table: dict[str, Any]) -> dict[str, Array]:
+def _view_arrays(data: Buffer, begin: int, table: dict[str, Any]) -> dict[str, Array]:
     size = len(data) - begin
     entries = [_entry(name, entry) for name, entry in table.items()]
     at = 0
@@ -269,7 +291,7 @@ def _naturals(value: Any) -> bool:
     return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
-def _view(data: mmap.mmap, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Array:
+def _view(data: Buffer, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Array:
     if math.prod(shape) == 0:
         array: Array = np.empty(shape, dtype)
         array.flags.writeable = False

@@ -19,7 +19,7 @@ app = typer.Typer(
     cls=LazyGroup,
     help="Find mentions that nest, overlap, cross or break into parts.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

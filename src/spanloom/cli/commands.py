@@ -25,7 +25,19 @@ COMMANDS = {
     ),
     "train": Entry("train:train", "Learn a recogniser from annotated text."),
     "tag": Entry("tag:tag", "Find the mentions of text, one document after the other."),
+    "watch": Entry("watch:watch", "Draw the mentions of a text file, and again whenever it is saved; Ctrl-C ends it."),
+    "serve": Entry(
+        "serve:serve", "Answer requests for mentions over HTTP, also those of Label Studio, INCEpTION and doccano."
+    ),
     "info": Entry("info:info", "Say what a model is, how it was trained, how large it is, and what it goes by."),
+    "card": Entry(
+        "card:card",
+        "Write a folder to be shared on a hub: the model, and a README with data, figures and licence.",
+    ),
+    "compact": Entry(
+        "compact:compact",
+        "Make a model smaller: weights near zero go, features without weight go, numbers are stored in one byte.",
+    ),
     "explain": Entry(
         "explain:explain",
         "Say why the model finds a mention, or does not: its log-odds, and the features that make the difference.",
@@ -37,6 +49,9 @@ COMMANDS = {
     "audit": Entry(
         "audit:audit",
         "Find annotation errors: where a model that has not seen the document is sure that its annotation is wrong.",
+    ),
+    "workbench": Entry(
+        "workbench:workbench", "Annotate text in a page, with a recogniser that learns from it in seconds."
     ),
     "evaluate": Entry(
         "evaluate:evaluate",
@@ -57,6 +72,10 @@ COMMANDS = {
     "convert": Entry(
         "convert:convert",
         "Convert a corpus. Nothing is lost silently: what has no place in the target is an error, or is reported.",
+    ),
+    "convert-model": Entry(
+        "convert_model:convert_model",
+        "Convert a CRFsuite model to a .loom file, or back. It finds the same labels, with the same probabilities.",
     ),
     "split": Entry("split:split", "Divide a corpus into parts. The same seed gives the same parts."),
     "cluster": Entry("cluster:cluster", "Cluster the words of raw text by their neighbours (Brown et al. 1992)."),

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
+from spanloom.cli.dask_client import SchedulerOption, trainings_on
 from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference, tell_written
 from spanloom.cli.problems import show_report
 from spanloom.cli.settings import parse_settings
@@ -39,6 +40,7 @@ def crossval(
     overwrite: Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Train on all folds but one and score on that one, for each fold; documents are never parted.
 
@@ -54,7 +56,7 @@ def crossval(
         check_output(state)
     target = None if output is None else output_reference(output, overwrite=overwrite, lossy=lossy)
     documents = chain.from_iterable(read(ref) for ref in corpus)
-    with counting("folds") as progress:
+    with trainings_on(scheduler) as trainings, counting("folds") as progress:
         found = cross_validate(
             documents,
             folds,
@@ -63,6 +65,7 @@ def crossval(
             processes=jobs,
             state=state,
             progress=progress,
+            trainings=trainings,
         )
     if target is not None:
         report = write((d for d in found.predicted if isinstance(d, Document)), target)

@@ -19,7 +19,7 @@ from spanloom.cli.sources import ParserOption, gold_documents, run_model
 from spanloom.cli.tables import count_table, percent, score_table
 
 if TYPE_CHECKING:
-    from spanloom.evaluation import Report
+    from spanloom.evaluation import Evaluation
 
 
 def evaluate(
@@ -120,7 +120,7 @@ def _print_calibration(console: Console, found: Mapping[str, Any], everything: b
             console.print(f"  {label}: {percent(own['expected_calibration_error'])}", markup=False)
 
 
-def _print_tables(console: Console, report: Report, everything: bool) -> None:
+def _print_tables(console: Console, report: Evaluation, everything: bool) -> None:
     console.print(score_table("By label", "label", report.by_label))
     console.print(score_table("By kind of mention", "kind", report.by_kind))
     if report.by_novelty:
@@ -142,7 +142,7 @@ def _print_tables(console: Console, report: Report, everything: bool) -> None:
     )
 
 
-def _print_mistakes(console: Console, report: Report, show: int) -> None:
+def _print_mistakes(console: Console, report: Evaluation, show: int) -> None:
     from spanloom.drawing import draw_pair
     from spanloom.evaluation.mistakes import MISTAKES
 

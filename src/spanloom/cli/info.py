@@ -24,8 +24,10 @@ def info(
 
     [bold]Example:[/bold] spanloom info gene.loom --top 10
     """
+    from spanloom.bundled import model_path
     from spanloom.recognizer import Recognizer
 
+    model = model_path(model)
     ner = Recognizer.load(model)
     facts = _facts(ner, model)
     weights = _top_weights(ner, top)
@@ -38,7 +40,8 @@ def info(
     table.add_column(style="bold")
     table.add_column()
     for name, value in facts.items():
-        table.add_row(name.replace("_", " "), _readable(value))
+        if shown := _readable(value):
+            table.add_row(name.replace("_", " "), shown)
     console.print(table)
     strongest = plain_table("What it goes by")
     for heading in ("column", "for", "against"):
@@ -69,7 +72,7 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
         "weights": trained.weight_count,
         "bytes": path.stat().st_size,
         "annotators": [one.kind for one in ner.pipeline_.annotators],
-        "mention_penalty": trained.penalty,
+        "mention_penalty": trained.penalty_in_use,
         "settings": {
             "model": trained.model.to_json(),
             **{k: v.to_json() if isinstance(v := settings[k], Settings) else v for k in stored},
@@ -96,8 +99,22 @@ def _top_weights(ner: Recognizer, top: int) -> dict[str, dict[str, list[tuple[st
 
 
 def _readable(value: Any) -> str:
+    """Return a value in words: numbers rounded, settings by their name, nothing that is empty or not set.
+
+    Examples
+    --------
+    >>> _readable({"name": "lbfgs", "l2": 0.1, "objective": 10.5374343, "lost": 0, "untrained": [], "dev_f1": None})
+    'lbfgs (l2 0.1, objective 10.54, lost 0)'
+    """
     if isinstance(value, dict):
-        return ", ".join(f"{k} {_readable(v)}" for k, v in value.items() if v is not None)
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        named = {k.replace("_", " "): shown for k, v in value.items() if k != "name" and (shown := _readable(v))}
+        inner = ", ".join(f"{k} {shown}" for k, shown in named.items())
+        name = value.get("name")
+        return inner if name is None else f"{name} ({inner})" if inner else str(name)
+    if isinstance(value, list | tuple):
+        return ", ".join(filter(None, map(_readable, value)))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

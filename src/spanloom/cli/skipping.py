@@ -19,6 +19,7 @@ from spanloom.cli.console import make_console
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document
+    from spanloom.formats import Reference
     from spanloom.formats.report import Problem
 
 T = TypeVar("T")
@@ -75,7 +76,7 @@ class Source:
         The path of the output; beside ``-`` and pipes nothing can be written, and what is skipped is only said.
     """
 
-    def __init__(self, refs: Sequence[str], on_error: OnError, output: str) -> None:
+    def __init__(self, refs: Sequence[str | Reference], on_error: OnError, output: str) -> None:
         from spanloom.formats import Report, read
 
         self.corpora = [read(ref) for ref in refs]
@@ -119,7 +120,11 @@ class Source:
             return
         if self._log is None:
             self._log = self._stack.enter_context(whole_file(self.path))
-        match = _PLACE.fullmatch(problem.where)
-        place = {"file": match["file"], "line": int(match["line"])} if match else {"file": problem.where, "line": None}
-        row = {**place, "where": problem.where, "kind": problem.kind, "why": problem.message}
-        self._log.write(json.dumps(row, ensure_ascii=False) + "\n")
+        self._log.write(skipped_line(problem.where, problem.kind, problem.message))
+
+
+def skipped_line(where: str, kind: str, message: str) -> str:
+    """Return the line of ``OUT.skipped.jsonl`` for a record that was skipped."""
+    match = _PLACE.fullmatch(where)
+    place = {"file": match["file"], "line": int(match["line"])} if match else {"file": where, "line": None}
+    return json.dumps({**place, "where": where, "kind": kind, "why": message}, ensure_ascii=False) + "\n"

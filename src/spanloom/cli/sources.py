@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spanloom.bundled import model_path
 from spanloom.cli.problems import show_unread
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ ParserOption = Annotated[
 
 def is_model(source: str) -> bool:
     """Whether a source is a model file: by its name, or by how the file begins (a length, then JSON)."""
-    path = Path(source)
+    path = model_path(source)
     if path.suffix == ".loom":
         return True
     if not path.is_file():

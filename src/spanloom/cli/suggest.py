@@ -17,7 +17,7 @@ def suggest(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
     corpus: Annotated[list[str], typer.Argument(metavar="REF...", help="Text without annotation.")],
     number: Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many sentences.")] = 100,
-    by: Annotated[str, typer.Option(help="entropy (per token), margin, disagreement or random.")] = "entropy",
+    by: Annotated[str, typer.Option(help="entropy (per token), margin, change, disagreement or random.")] = "entropy",
     other: Annotated[Path | None, typer.Option(metavar="MODEL", help="The second model for --by disagreement.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="A file or reference; - prints.")] = "-",
     seed: Annotated[int, typer.Option(help="Seed for --by random.")] = 1,
@@ -30,14 +30,16 @@ def suggest(
     [bold]Example:[/bold] spanloom suggest gene.loom raw.txt -n 100 -o next.jsonl
     """
     from spanloom.corpus import Document
-    from spanloom.formats import read, write
+    from spanloom.formats import Report, read, write
     from spanloom.recognizer import Recognizer
     from spanloom.tuning import suggest as choose
 
     annotators = [] if parser is None else [parser]
     ner = Recognizer.load(model, annotators=annotators)
     second = None if other is None else Recognizer.load(other, annotators=annotators)
-    found = choose(ner, chain.from_iterable(read(ref) for ref in corpus), number, by=by, other=second, seed=seed)
+    how = Report(tokenizer=ner.token_rules_, replaced=True)
+    texts = chain.from_iterable(read(ref).stream(how) for ref in corpus)
+    found = choose(ner, texts, number, by=by, other=second, seed=seed)
     documents = [
         Document(
             [one.sentence],

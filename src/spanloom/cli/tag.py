@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import watched
+from spanloom.cli.cutting import TokenizerOption, tell_if_cut_badly
 from spanloom.cli.outputs import Overwrite, output_reference, tell_written
 from spanloom.cli.problems import show_report, show_unread
 from spanloom.cli.settings import parse_value
 from spanloom.cli.skipping import OnError, OnErrorOption, Source, error_last
 from spanloom.cli.sources import ParserOption
+
+_PREFIX = re.compile(r"[a-z]+:\S")
+"""A reference with a format."""
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document
@@ -25,12 +31,16 @@ if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
 
 
+BATCH: dict[str, Any] = {"rich_help_panel": "Batches of files"}
+
+
 def tag(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FILE...|-]", help="Text files or corpora; - (the default) is standard input, line by line."
+            metavar="[FILE...|TEXT|-]",
+            help="Text files or corpora, or a text in quotes; - (the default) is standard input, line by line.",
         ),
     ] = None,
     output: Annotated[
@@ -71,17 +81,48 @@ def tag(
         typer.Option("--k", metavar="K", help="Also the K most probable mention sets of each sentence, as JSON lines."),
     ] = None,
     parser: ParserOption = None,
+    tokenizer: TokenizerOption = None,
     overwrite: Overwrite = False,
     on_error: OnErrorOption = OnError.stop,
-    threads: Annotated[int | None, typer.Option(help="Threads; all cores if not given.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads; all cores if not given, one for each job of a batch.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Tag files into a folder, in so many processes.", **BATCH)
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Do what is missing in the folder, and redo what changed.", **BATCH)
+    ] = False,
+    shard_size: Annotated[
+        str, typer.Option(metavar="SIZE", help="Cut files that are larger, at record borders.", **BATCH)
+    ] = "64M",
+    engine: Annotated[
+        str, typer.Option(metavar="local|dask", help="Who tags: processes here, or a Dask cluster.", **BATCH)
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of the Dask cluster; a cluster on this machine if left out.", **BATCH),
+    ] = None,
 ) -> None:
     """Find the mentions of text, one document after the other.
 
     Without --output, a terminal gets drawings and a pipe gets JSON lines, in which mentions have their tokens
     (parts), their characters (chars) and their text. A name that ends in .html or .svg gets a picture of the text.
 
-    [bold]Example:[/bold] echo "IL-2 gene expression requires NF-kappa B." | spanloom tag gene.loom
+    A folder as output (-o out/) makes a batch: files are tagged in shards, each output is written whole or not at all,
+    and an interrupted run goes on with --resume. See docs/scale.md.
+
+    [bold]Example:[/bold] spanloom tag genia "IL-2 gene expression requires NF-kappa B."
     """
+    if jobs is not None or resume or engine != "local" or scheduler is not None or (output or "").endswith("/"):
+        from spanloom.cli.tag_batch import Asked, tag_batch
+
+        tag_batch(
+            Asked(model, files or [], output, form, jobs, threads, resume, overwrite, shard_size, engine, scheduler),
+            penalty=penalty, threshold=threshold, probabilities=probabilities, above=above, k=k, parser=parser,
+            tokenizer=tokenizer, skip=on_error is OnError.skip,
+        )  # fmt: skip
+        return
     from spanloom.formats import write
     from spanloom.recognizer import Recognizer
     from spanloom.tagging_files import is_short
@@ -91,9 +132,10 @@ def tag(
     target = _target(form, output or "-", overwrite)
     if k is not None and (target is None or target.format != "jsonl"):
         raise typer.BadParameter("the best sets are written as JSON lines; add --format jsonl", param_hint="--k")
-    refs = ["text:-" if name == "-" else name for name in files or ["-"]]
+    refs = ["text:-" if name == "-" else _reference(name) for name in files or ["-"]]
     source = Source(refs, on_error, "-" if target is None else target.path)
-    ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser])
+    ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser], tokenizer=tokenizer)
+    source.report.tokenizer, source.report.replaced = ner.token_rules_, True
     if penalty is not None:
         ner.set_mention_penalty(parse_value(penalty))
     conflicts: Counter[str] = Counter()
@@ -108,8 +150,8 @@ def tag(
             _draw(tagged)
         elif k is not None:
             tell_written(_k_best(ner, tagged, k, target))
-        elif not probabilities and above is None and is_short(ner, source.corpora, target):
-            tell_written(_tag_texts(ner, source, target))
+        elif is_short(ner, source.corpora, target, probable=probabilities or above is not None):
+            tell_written(_tag_texts(ner, source, target, probabilities, above))
         else:
             if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
                 sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
@@ -118,17 +160,31 @@ def tag(
             tell_written(report)
     show_unread(source.report)
     _tell_conflicts(conflicts)
+    if source.report.cut and tokenizer is None:
+        tell_if_cut_badly(ner)
     source.finish()
 
 
-def _tag_texts(ner: Recognizer, source: Source, target: Reference) -> Report:
+def _reference(name: str) -> str | Reference:
+    """Return what to read: words with spaces between them that are no file's name are a text themselves."""
+    from spanloom.formats import Reference
+
+    is_text = " " in name.strip() and not os.path.exists(name) and not _PREFIX.match(name)
+    return Reference("given", name, {}) if is_text else name
+
+
+def _tag_texts(ner: Recognizer, source: Source, target: Reference, probabilities: bool, above: float | None) -> Report:
     """Tag texts without an object for each token and mention, and write them."""
     from spanloom.tagging import tag_lines
     from spanloom.tagging_files import has_documents, texts_of, write_lines
 
     counts: Counter[str] = Counter()
     texts = texts_of(source.corpora, source.report)
-    pieces = error_last(texts, lambda items: tag_lines(ner, items, whole=has_documents(target), counts=counts))
+    whole = has_documents(target)
+    pieces = error_last(
+        texts,
+        lambda items: tag_lines(ner, items, whole=whole, counts=counts, probabilities=probabilities, above=above),
+    )
     return write_lines(watched(pieces, quiet=target.path == "-", count=lambda: counts["documents"]), target, counts)
 
 

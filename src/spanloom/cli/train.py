@@ -14,7 +14,10 @@ from rich.console import Console
 from rich.text import Text
 
 from spanloom.cli.console import make_console
+from spanloom.cli.cutting import TokenizerOption, reproduces_badly, tokenizer_words
+from spanloom.cli.dask_client import SchedulerOption, learner_on
 from spanloom.cli.outputs import check_output
+from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
 
 if TYPE_CHECKING:
@@ -68,6 +71,7 @@ def train(
             rich_help_panel=MODEL,
         ),
     ] = None,
+    tokenizer: TokenizerOption = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -78,6 +82,15 @@ def train(
     ] = None,
     features: Annotated[
         str | None, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.", rich_help_panel=MODEL)
+    ] = None,
+    min_count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Features that occur less often are left out: 2 halves a model.",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     clusters: Annotated[
         Path | None,
@@ -104,6 +117,14 @@ def train(
         ),
     ] = None,
     l2: Annotated[float | None, typer.Option(help="L2 penalty; 0.1 if not given.", rich_help_panel=LEARNING)] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Start from the weights of a model, e.g. the one before some corrections: same optimum, sooner.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
     max_iter: Annotated[
         int | None,
         typer.Option(help="At most so many iterations; what is usual if not given.", rich_help_panel=LEARNING),
@@ -125,7 +146,8 @@ def train(
         str | None,
         typer.Option(
             metavar="NUMBER|auto|auto-by-label",
-            help="Mention penalty: above 0 for more mentions; auto: chosen on --dev.",
+            help="Mention penalty: above 0 for more mentions; auto (the default, unless --decide is given): chosen on "
+            "--dev, else by cross-fitting on the training data; 0 for none.",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -151,6 +173,7 @@ def train(
     threads: Annotated[
         int | None, typer.Option(help="Threads; all cores if not given. The model is the same.", rich_help_panel=RUN)
     ] = None,
+    scheduler: SchedulerOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the training record as one JSON object.", rich_help_panel=RUN)
     ] = False,
@@ -166,7 +189,7 @@ def train(
     from spanloom.cli.progress import TrainingProgress
     from spanloom.configuration import configure, read_config
     from spanloom.configuration import write_config as write_settings
-    from spanloom.formats import read
+    from spanloom.formats import Report, read
 
     check_output(output)
     lexicons = [name if name.partition("?")[0] == "induced" else f"lexicon:{name}" for name in lexicon or ()]
@@ -174,9 +197,11 @@ def train(
         "model": _model(model, target),
         "features": features,
         "clusters": clusters,
+        "min_count": min_count,
         "annotators": [*(annotate or ()), *lexicons] or None,
         "repairs": repair,
         "keep": keep,
+        "tokenizer": tokenizer,
         "trainer": trainer,
         "trainer__l2": l2,
         "trainer__max_iter": max_iter,
@@ -187,17 +212,24 @@ def train(
         "threads": threads,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    ner = configure({**({} if config is None else read_config(config)), **given, **parse_settings(settings or [])})
-    ner.check(dev is not None)
+    wanted = {**({} if config is None else read_config(config)), **given, **parse_settings(settings or [])}
+    if _takes_penalty(wanted):
+        wanted["decide__penalty"] = "auto"
+    cut = {name: wanted.pop(name) for name in ("min_count",) if name in wanted}
+    ner = configure(wanted)
     if write_config is not None:
-        write_settings(ner, write_config)
-    docs = chain.from_iterable(read(ref) for ref in corpus)
+        write_settings(ner, write_config, **cut)
+    configure(cut, ner).check(dev is not None)
+    report = Report(tokenizer=ner.token_rules())
+    docs = chain.from_iterable(read(ref).stream(report) for ref in corpus)
     interrupted = False
-    with TrainingProgress(max_iter) as progress:
+    with learner_on(scheduler) as learner, TrainingProgress(max_iter) as progress:
         try:
-            ner.fit(docs, dev=None if dev is None else read(dev), listener=progress)
+            watched = None if dev is None else read(dev).stream(Report(tokenizer=ner.token_rules()))
+            ner.fit(docs, dev=watched, listener=progress, start=start, learner=learner)
         except KeyboardInterrupt:
             interrupted = True
+    show_unread(report)
     if interrupted:
         _offer(ner)
     ner.save(output)
@@ -207,6 +239,20 @@ def train(
         _tell(make_console(), ner, output)
     if interrupted:
         raise typer.Exit(130)
+
+
+def _takes_penalty(wanted: Mapping[str, Any]) -> bool:
+    """Whether a mention penalty is chosen, since nobody says how to decide: it costs little, and small data need it."""
+    from spanloom.models import named
+    from spanloom.models.reduction import Reduction
+
+    if {name.replace(".", "__").split("__")[0] for name in wanted} & {"decide", "penalty", "exclusive", "calibrate"}:
+        return False
+    model = wanted.get("model", "auto")
+    if model == "auto":
+        return True
+    known = named(model)
+    return known.penalised and not isinstance(known, Reduction)
 
 
 def _model(name: str | None, target: str | None) -> Any:
@@ -243,19 +289,27 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
         f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "
         f"{t['iterations']} iterations in {t['seconds']:.1f} s"
     )
+    if t["gap"] is not None:
+        console.print(f"the objective, {t['objective']:,.2f}, is within {100 * t['gap']:.2g} % of its optimum")
+    if "start" in t:
+        console.print(f"{100 * t['start']:.1f} % of the features were known to the model that it started from")
     if t["dev_f1"] is not None:
         console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
     if ner.penalty_curve_ is not None and "decision" not in t:
         score = ner.penalty_curve_.at(ner.penalty_curve_.chosen or 0.0)
         console.print(
-            f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives dev F1 {100 * score.f1:.2f} "
+            f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives "
+            f"{'F1' if t['dev_f1'] is None else 'dev F1'} {100 * score.f1:.2f} "
             f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
+            f"{' on training data, cross-fitted' if t['dev_f1'] is None else ''}"
         )
         if ner.get_params().get("decide__penalty") == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}")
     if "decision" in t:
         console.print(_decision(t["decision"]))
+    if "tokenizer" in t and t["tokenizer"]["agreement"] < 1:
+        console.print(tokenizer_words(t["tokenizer"]), style="yellow" if reproduces_badly(ner) else None)
     ceiling = t["dev_ceiling"]
     if ceiling is not None and ceiling < 1:
         console.print(f"of the development mentions, the model can find at most {100 * ceiling:.1f} %", style="yellow")

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
+from spanloom.cli.dask_client import SchedulerOption, trainings_on
 from spanloom.cli.settings import parse_grid, parse_settings
 from spanloom.cli.tables import percent, plain_table
 
@@ -52,6 +53,7 @@ def tune(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the folds and shares.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all trials.")] = False,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Try settings on held-out text and show what each gives.
 
@@ -59,17 +61,17 @@ def tune(
 
     spanloom tune all.jsonl --folds 5 --set scheme=IOB2 --grid min_count=1,2,3 -o best.loom
     """
+    from spanloom.configuration import configure
     from spanloom.evaluation.plots import check_picture, save
     from spanloom.formats import read
     from spanloom.tuning import tune
-    from spanloom.tuning.jobs import make_recognizer
 
     for picture in (plot, objective):
         if picture is not None:
             check_picture(picture)
     train = list(chain.from_iterable(read(ref) for ref in corpus))
     shared = parse_settings(base or [])
-    with counting("trainings") as progress:
+    with trainings_on(scheduler) as trainings, counting("trainings") as progress:
         found = tune(
             train,
             None if dev is None else read(dev),
@@ -80,6 +82,7 @@ def tune(
             processes=jobs,
             state=state,
             progress=progress,
+            trainings=trainings,
         )
     if plot is not None:
         save(_figure(found), plot)
@@ -87,7 +90,7 @@ def tune(
         save(_objectives(found), objective)
     if output is not None:
         best = {name: value for name, value in found.best.settings.items() if name != "share"}
-        make_recognizer({**shared, **best}).fit(train).save(output)
+        configure({**shared, **best}).fit(train).save(output)
     if as_json:
         print(json.dumps(found.to_json(), ensure_ascii=False))
     else:

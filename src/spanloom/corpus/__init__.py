@@ -4,6 +4,7 @@ from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tagged import from_tags, to_layers, to_tags
+from spanloom.corpus.token_rules import TokenRules
 from spanloom.corpus.tokenizer import make_document, split_sentences, tokenize
 from spanloom.corpus.trees import valid_spans
 
@@ -12,6 +13,7 @@ __all__ = [
     "Known",
     "Mention",
     "Sentence",
+    "TokenRules",
     "from_tags",
     "make_document",
     "split_sentences",

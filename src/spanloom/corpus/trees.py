@@ -62,7 +62,7 @@ def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: boo
     from spanloom import _native
 
     most = min(len(numbers), longest or len(numbers))
-    bounds = _native.valid_spans(np.array(numbers, np.int32), max(most, 1), single)
+    bounds = _native.valid_spans(np.array(numbers, np.int32), max(most, 1), single=single)
     flat = bounds.tolist()
     return list(zip(flat[::2], flat[1::2], strict=True))
 

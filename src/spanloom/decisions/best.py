@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_choice
 from spanloom.base.settings import Settings
+from spanloom.decisions.calibration import KINDS
 from spanloom.decisions.penalty import Wanted, check_penalty
 
 
@@ -18,11 +20,17 @@ class Decision(Settings):
     exclusive
         Whether the same tokens have one label at most: the most probable one stays. ``"auto"``: if the training data
         never give them two.
+    calibrate
+        What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"`` or
+        ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best. It is learned on the
+        development data, or without them by cross-fitting, which trains five more times.
     """
 
     exclusive: bool | str = field(default="auto", kw_only=True)
+    calibrate: str = field(default="none", kw_only=True)
 
     def check(self) -> None:
+        check_choice("calibrate", self.calibrate, ("none", "auto", *KINDS))
         if self.exclusive not in (True, False, "auto"):
             raise ParameterError(
                 f"The 'exclusive' parameter must be True, False or 'auto'. Got {self.exclusive!r} instead."
@@ -47,8 +55,9 @@ class Best(Decision):
     ----------
     penalty
         A weight on starting a mention: above 0 for more mentions, below 0 for fewer; one number, or one for each label.
-        ``"auto"`` and ``"auto-by-label"`` choose on the development data. See ``decisions.penalty``.
-    exclusive
+        ``"auto"`` and ``"auto-by-label"`` choose on the development data; without them, ``"auto"`` chooses by
+        cross-fitting on the training data. See ``decisions.penalty``.
+    exclusive, calibrate
         As in ``Decision``; not done unless asked for.
     """
 
@@ -67,7 +76,7 @@ class Best(Decision):
 
     @property
     def needs_dev(self) -> bool:
-        return isinstance(self.penalty, str)
+        return self.penalty == "auto-by-label"  # "auto" can do without: the training data are cross-fitted
 
 
 @dataclass(frozen=True)

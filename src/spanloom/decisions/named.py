@@ -19,7 +19,8 @@ def decision(given: Decision | str) -> Decision:
     Examples
     --------
     >>> decision("f1"), decision("precision=0.95")
-    (ExpectedF1(exclusive='auto', by_label=True), AtLeast(exclusive='auto', precision=0.95, recall=None))
+    (ExpectedF1(exclusive='auto', calibrate='none', by_label=True),
+     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None))
     """
     if not isinstance(given, str):
         return given

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, reading_order
+from spanloom.decisions.calibration import Calibration
 
 if TYPE_CHECKING:
     from spanloom.models.trained import Trained
 
 Mentions = list[list[Mention]]
+SMALLEST = 1e-9
+"""The least probability that is looked for, where calibration makes much of little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,14 @@ class Rule:
         Whether the same tokens have one label at most.
     fitting
         Whether mentions that the model cannot hold together are left out, the least probable first. With thresholds.
+    calibration
+        What makes of the model's probabilities those that mentions get, and that thresholds are for.
     """
 
     thresholds: Mapping[str, float] | None = None
     exclusive: bool = False
     fitting: bool = True
+    calibration: Calibration | None = None
 
     def answers(
         self,
@@ -49,14 +55,23 @@ class Rule:
             return self._above(trained, sentences, threads)
         find = trained.find_with_probabilities if probabilities else trained.find
         found = find(sentences, threads, conflicts)
-        return self._exclusive(trained, sentences, found, threads) if self.exclusive else found
+        if self.exclusive:
+            found = self._exclusive(trained, sentences, found, threads)
+        return self.calibrated(found) if probabilities else found
+
+    def calibrated(self, found: Mentions) -> Mentions:
+        """Return mentions of sentences with calibrated probabilities, given those of the model."""
+        if self.calibration is None:
+            return found
+        probs = iter(self.calibration([m.prob or 0.0 for own in found for m in own]).tolist())
+        return [[Mention(m.label, m.parts, next(probs), m.attributes) for m in own] for own in found]
 
     def _above(self, trained: Trained, sentences: Sequence[Sentence], threads: int | None) -> Mentions:
         least = min((self.thresholds or {}).values(), default=1.0)
-        done: Mentions = []
-        for one in trained.distributions(sentences, threads):
-            done.append(self.of_believed(trained, one.mentions(least)))
-        return done
+        if self.calibration is not None:
+            least = max(self.calibration.inverse(least), SMALLEST)
+        found = self.calibrated(trained.find_above(sentences, least, threads))
+        return [self.of_believed(trained, own) for own in found]
 
     def of_believed(self, trained: Trained, believed: Sequence[Mention]) -> list[Mention]:
         """Return those of a sentence's mentions, each with a probability, that reach their thresholds."""
@@ -81,7 +96,8 @@ class Rule:
     def to_json(self) -> dict[str, Any]:
         """Return a plain dict."""
         thresholds = None if self.thresholds is None else dict(self.thresholds)
-        return {"thresholds": thresholds, "exclusive": self.exclusive, "fitting": self.fitting}
+        made: dict[str, Any] = {"thresholds": thresholds, "exclusive": self.exclusive, "fitting": self.fitting}
+        return made if self.calibration is None else {**made, "calibration": self.calibration.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Rule:
@@ -89,7 +105,9 @@ class Rule:
         thresholds = data["thresholds"]
         if thresholds is not None:
             thresholds = {str(label): float(value) for label, value in thresholds.items()}
-        return cls(thresholds, bool(data["exclusive"]), bool(data["fitting"]))
+        stored = data.get("calibration")
+        calibration = None if stored is None else Calibration.from_json(stored)
+        return cls(thresholds, bool(data["exclusive"]), bool(data["fitting"]), calibration)
 
 
 def one_label(mentions: Sequence[Mention]) -> list[Mention]:

@@ -57,6 +57,22 @@ def label_style(label: str) -> str:
     return _PALETTE[int.from_bytes(digest, "big") % len(_PALETTE)]
 
 
+def distinct_styles(labels: Iterable[str]) -> dict[str, str]:
+    """Return a colour for each label: its own, or a free one where an earlier label has the same.
+
+    Examples
+    --------
+    >>> distinct_styles(["RNA", "PER"]), label_style("PER")
+    ({'RNA': '#a361ff', 'PER': '#5c82c3'}, '#a361ff')
+    """
+    styles: dict[str, str] = {}
+    for label in labels:
+        own = _PALETTE.index(label_style(label))
+        turned = (*_PALETTE[own:], *_PALETTE[:own])
+        styles[label] = next((color for color in turned if color not in styles.values()), turned[0])
+    return styles
+
+
 def draw(
     sentence: Sentence,
     mentions: Iterable[Mention] | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from spanloom.corpus import Mention
 from spanloom.evaluation.aligned import Gold, Predicted
-from spanloom.evaluation.report import Report, evaluate
+from spanloom.evaluation.evaluation import Evaluation, evaluate
 from spanloom.evaluation.significance import Bootstrap, bootstrap, randomisation, unit_counts
 
 CHANGES = ("both right", "only A right", "only B right", "both wrong")
@@ -49,7 +49,7 @@ class Comparison:
     """
 
     def __init__(
-        self, a: Report, b: Report, third: Report | None, test: Bootstrap, swap: dict[str, float], by: str
+        self, a: Evaluation, b: Evaluation, third: Evaluation | None, test: Bootstrap, swap: dict[str, float], by: str
     ) -> None:
         self.a, self.b, self.third = a, b, third
         self.bootstrap, self.randomisation, self.by = test, swap, by
@@ -102,7 +102,7 @@ class Comparison:
             "third_way": self.third_way(),
         }
 
-    def _pair(self) -> tuple[tuple[str, Report], tuple[str, Report]]:
+    def _pair(self) -> tuple[tuple[str, Evaluation], tuple[str, Evaluation]]:
         return ("a", self.a), ("b", self.b)
 
 
@@ -154,7 +154,7 @@ def _keep(gold: Gold) -> Gold:
     return gold if isinstance(gold, Sequence) else list(gold)
 
 
-def _items(systems: list[Report]) -> Iterator[Item]:
+def _items(systems: list[Evaluation]) -> Iterator[Item]:
     lists = zip(systems[0].outcomes.gold.lists, *(r.outcomes.predicted.lists for r in systems), strict=True)
     for i, (gold, *given) in enumerate(lists):
         keys = [{(m.label, m.parts) for m in mentions} for mentions in given]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from spanloom.evaluation.report import Report
+    from spanloom.evaluation.evaluation import Evaluation
 
 
 def plot_curve(curve: Curve) -> Figure:
@@ -93,7 +93,7 @@ def plot_objective(histories: Mapping[str, Sequence[float]]) -> Figure:
     return figure
 
 
-def plot_report(report: Report) -> Figure:
+def plot_report(report: Evaluation) -> Figure:
     """Plot a report: F1 by label and by kind; with probabilities also the threshold curve and the reliability."""
     probable = has_probabilities(report.aligned.predicted)
     figure, axes = _figure(4 if probable else 2)

@@ -10,12 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from spanloom._native import FeatureCounts as NativeCounts
 from spanloom._native import FeatureRows, Lattices, SparseRows
 from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.corpus import Sentence
 from spanloom.corpus.columns import missing_column
 from spanloom.corpus.trees import heads_of
 from spanloom.features.compiled import compile_templates
+from spanloom.features.counts import FeatureCounts, fingerprint
 from spanloom.features.feature_set import FeatureSet
 from spanloom.features.groups import group_of
 from spanloom.features.state import Arrays, array, pack_resources, setting, unpack_resources
@@ -23,6 +25,8 @@ from spanloom.features.state import Arrays, array, pack_resources, setting, unpa
 Sites = Literal["tokens", "gaps", "segments"]
 SITES = ("tokens", "gaps", "segments")
 STATE_VERSION = 1
+NONE = 2**32 - 1
+"""What the native core calls no feature."""
 ROOT = "<root>"
 """What stands for the head of a token that has none."""
 
@@ -92,6 +96,68 @@ class FeatureExtractor:
             raise CorpusError(str(error)) from None
         return rows
 
+    def count(
+        self, sentences: Iterable[Sentence], threads: int | None = None, lattices: Lattices | None = None
+    ) -> FeatureCounts:
+        """Count the features of a part of the training sentences, for ``fit_counts``."""
+        columns, own = self._read(list(sentences))
+        workers = _threads(threads)
+        try:
+            counts = NativeCounts.count(self._program, self.sites, self._columns, columns, own, workers, lattices)
+        except ValueError as error:
+            raise CorpusError(str(error)) from None
+        return FeatureCounts(counts.state(), self._fingerprint)
+
+    def merge(self, parts: Iterable[FeatureCounts], threads: int | None = None) -> FeatureCounts:
+        """Return the counts of all parts, given in the order of the corpus: those of ``count`` on all its sentences.
+
+        Parts that follow each other may be merged first, and the results of that again.
+        """
+        return FeatureCounts(self._merge(parts, threads).state(), self._fingerprint)
+
+    def fit_counts(self, parts: Iterable[FeatureCounts], threads: int | None = None) -> FeatureExtractor:
+        """Learn the features of a corpus from the counts of its parts: what ``fit`` learns from the whole, to the byte.
+
+        For a corpus in shards, which different processes may count. Give the parts in corpus order, whichever
+        was counted first, since features of equal frequency are numbered by first occurrence. Where the corpus is cut
+        into shards makes no difference. ``transform`` then gives the rows of each shard.
+
+        Examples
+        --------
+        >>> shards = [[Sentence(["the", "gene"])], [Sentence(["a", "gene"])]]
+        >>> parts = [FeatureExtractor(FeatureSet(["word"])).count(shard) for shard in shards]
+        >>> extractor = FeatureExtractor(FeatureSet(["word"])).fit_counts(parts)
+        >>> extractor.names()
+        ['word[0]=gene', 'word[0]=the', 'word[0]=a']
+        >>> [extractor.transform(shard).ids.tolist() for shard in shards]
+        [[1, 0], [2, 0]]
+        """
+        self._rows = FeatureRows.from_counts(self._merge(parts, threads), self.sites)
+        return self
+
+    def _merge(self, parts: Iterable[FeatureCounts], threads: int | None) -> NativeCounts:
+        native = []
+        for number, part in enumerate(parts):
+            if part.counted != self._fingerprint:
+                raise ParameterError(
+                    f"the counts of part {number} are of other features than this extractor has, or of other sites "
+                    f"than {self.sites}; count every part with the same feature set and lookup tables"
+                )
+            try:
+                native.append(part.native(self._program))
+            except (ValueError, ModelFileError) as error:
+                raise CorpusError(f"the counts of part {number} are damaged: {error}") from None
+        if not native:
+            raise ParameterError("there are no counts to learn features from; pass those of at least one part")
+        try:
+            return native[0] if len(native) == 1 else NativeCounts.merge(native, _threads(threads))
+        except ValueError as error:
+            raise CorpusError(str(error)) from None
+
+    @functools.cached_property
+    def _fingerprint(self) -> str:
+        return fingerprint(self.features, self.sites)
+
     def transform(
         self, sentences: Iterable[Sentence], threads: int | None = None, lattices: Lattices | None = None
     ) -> SparseRows:
@@ -147,6 +213,21 @@ class FeatureExtractor:
         kept = FeatureExtractor(self.features, self.sites)
         kept._rows = self._fitted().keep(np.ascontiguousarray(ids, np.uint32))
         return kept
+
+    def numbers_in(self, other: FeatureExtractor) -> npt.NDArray[np.int64]:
+        """Return for each feature the number of the one with its name in another extractor, -1 if that lacks it.
+
+        Examples
+        --------
+        >>> one, two = (FeatureExtractor(FeatureSet(["word"])) for _ in range(2))
+        >>> _ = one.fit([Sentence(["a", "gene"])]), two.fit([Sentence(["the", "gene"])])
+        >>> one.numbers_in(two).tolist()
+        [-1, 1]
+        """
+        if self.sites != other.sites:
+            return np.full(self.size, -1, np.int64)
+        found = self._fitted().numbers_in(other._fitted()).astype(np.int64)
+        return np.where(found == NONE, -1, found)
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """Return arrays and a JSON-able header from which ``from_state`` makes an equal extractor."""

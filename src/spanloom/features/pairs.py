@@ -39,7 +39,7 @@ class PairFeatures:
         plain = [replace(t, kind="conjunction") if t.kind == "pair" else t for t in pairs]
         program, self.columns = compile_templates(plain, features.resources)
         sides = [[SIDES.index(atom.side) for atom in t.atoms] for t in pairs]
-        self.program = PairProgram(program, sides, any(t.kind == "distance" for t in templates))
+        self.program = PairProgram(program, sides, distance=any(t.kind == "distance" for t in templates))
 
     def read(self, sentences: Sequence[Sentence]) -> list[list[list[str]]]:
         """Return the columns that the templates read: ``[column][sentence][token]``."""

@@ -37,7 +37,7 @@ def read(
     report: Report,
     *,
     align: str = "strict",
-    tokens: str = "default",
+    tokens: str = "",
     sentences: str = "default",
     encoding: str = "utf-8",
 ) -> Iterator[Document]:
@@ -48,7 +48,7 @@ def read(
     align
         What to do with mentions inside tokens: strict, expand, contract or split.
     tokens, sentences
-        ``default``, or ``space`` and ``lines`` for text that is tokenised already.
+        ``tokens=space&sentences=lines`` for text that is tokenised already; see ``formats.raw.from_text``.
     encoding
         Of the texts and the annotations.
     """

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +205,7 @@ def _sentence(block: _Block, fields: tuple[str, ...], tags: Tags | None, report:
         if all(value == "_" for value in columns[column]):
             del columns[column]  # nobody has annotated it yet: a tagger or parser may
     units = _units(block)
-    spans = _find(units, text) if text is not None else None
+    spans = _find(units, text, tokens) if text is not None else None
     if spans is None:
         if text is not None:
             report.warning("text-mismatch", f"{name}:{block.first}", f"the words are not the text {text[:60]!r}")
@@ -249,26 +250,36 @@ def _units(block: _Block) -> list[tuple[str, int, int]]:
     return units
 
 
-def _find(units: list[tuple[str, int, int]], text: str) -> list[Part] | None:
-    """Where the words stand; those of a multiword token all stand where it does."""
+def _find(units: list[tuple[str, int, int]], text: str, words: list[str]) -> list[Part] | None:
+    """Where the words stand."""
     spans: list[Part] = []
     at = 0
     for unit in units:
         start = text.find(unit[0], at)
         if start < 0:
             return None
-        spans.extend([(start, start + len(unit[0]))] * (unit[2] - unit[1]))
+        spans.extend(_within(unit, start, words))
         at = start + len(unit[0])
     return spans
 
 
+def _within(unit: tuple[str, int, int], start: int, words: list[str]) -> list[Part]:
+    """Where the words of a unit stand: one after the other if they make it up (do|n't), else all where it does."""
+    form, first, last = unit
+    if "".join(words[first:last]) != form:
+        return [(start, start + len(form))] * (last - first)
+    ends = list(accumulate(map(len, words[first:last]), initial=start))
+    return list(pairwise(ends))
+
+
 def _spaced(units: list[tuple[str, int, int]], misc: list[str], block: _Block) -> tuple[str, list[Part]]:
     """Text and spans out of the words and ``SpaceAfter=No``."""
+    words = [cells[1] for cells in block.rows]
     after = {place: cells[9] for place, cells in block.extra if "-" in cells[0]}
     text = ""
     spans: list[Part] = []
     for k, (form, first, last) in enumerate(units):
-        spans.extend([(len(text), len(text) + len(form))] * (last - first))
+        spans.extend(_within((form, first, last), len(text), words))
         text += form
         own = after.get(first, misc[last - 1]) if last - first > 1 else misc[first]
         if k + 1 < len(units) and "SpaceAfter=No" not in own.split("|"):

@@ -35,26 +35,37 @@ def read(
     choice("annotation", annotation, ("first", "all"))
 
     def make(record: dict[str, Any], where: str) -> Document:
-        data = as_object(record.get("data"), "data")
-        content = as_string(data.get(text), f"data.{text}")
-        given = [
-            as_object(item, f"annotation {k}")
-            for k, item in enumerate(
-                as_list(record.get("annotations") or record.get("completions") or [], "annotations")
-            )
-        ]
-        chosen = [item for item in given if not item.get("was_cancelled")]
-        if annotation == "first":
-            chosen = chosen[:1]
-        regions = [r for item in chosen for r in as_list(item.get("result") or [], "result")]
-        relations = [r for r in regions if isinstance(r, dict) and r.get("type") == "relation"]
-        mentions = [m for k, r in enumerate(regions) for m in _region(r, k, where, bool(relations))]
-        meta = {key: value for key, value in data.items() if key != text}
-        if relations:
-            meta["relations"] = relations
-        return from_text(content, mentions, report, where, id=str(record.get("id", "")), align_by=align, meta=meta)
+        return task_document(record, report, where, align=align, text=text, annotation=annotation)
 
     yield from documents(path, report, make)
+
+
+def task_document(
+    record: dict[str, Any],
+    report: Report,
+    where: str,
+    *,
+    align: str = "strict",
+    text: str = "text",
+    annotation: str = "first",
+) -> Document:
+    """Return the document of one task; the options are those of ``read``."""
+    data = as_object(record.get("data"), "data")
+    content = as_string(data.get(text), f"data.{text}")
+    given = [
+        as_object(item, f"annotation {k}")
+        for k, item in enumerate(as_list(record.get("annotations") or record.get("completions") or [], "annotations"))
+    ]
+    chosen = [item for item in given if not item.get("was_cancelled")]
+    if annotation == "first":
+        chosen = chosen[:1]
+    regions = [r for item in chosen for r in as_list(item.get("result") or [], "result")]
+    relations = [r for r in regions if isinstance(r, dict) and r.get("type") == "relation"]
+    mentions = [m for k, r in enumerate(regions) for m in _region(r, k, where, bool(relations))]
+    meta = {key: value for key, value in data.items() if key != text}
+    if relations:
+        meta["relations"] = relations
+    return from_text(content, mentions, report, where, id=str(record.get("id", "")), align_by=align, meta=meta)
 
 
 def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from spanloom.base.errors import CorpusError, ParameterError
@@ -24,16 +24,27 @@ def lines(path: str | os.PathLike[str], report: Report, encoding: str = UTF8) ->
     name = os.fspath(path)
     shown = "standard input" if name == "-" else name
     with reading_bytes(name) as stream:
-        numbered = _utf8(stream, shown, report) if known(encoding) == UTF8 else _other(stream, shown, report, encoding)
-        for number, line in numbered:
-            if line.endswith("\n"):
-                line = line[:-2] if line.endswith("\r\n") else line[:-1]
-            taken = [line]
-            del line  # a line may be long, and whoever takes it may let go of it before the next
-            yield number, taken.pop()
+        if known(encoding) == UTF8:
+            yield from utf8_lines(stream, shown, report)
+        else:
+            yield from _without_ends(_other(stream, shown, report, encoding))
 
 
-def _utf8(stream: BinaryIO, name: str, report: Report) -> Iterator[tuple[int, str]]:
+def utf8_lines(stream: Iterable[bytes], name: str, report: Report) -> Iterator[tuple[int, str]]:
+    """Yield line numbers from 1 and lines without their ends, from the bytes of each line; see :func:`lines`."""
+    return _without_ends(_utf8(stream, name, report))
+
+
+def _without_ends(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    for number, line in numbered:
+        if line.endswith("\n"):
+            line = line[:-2] if line.endswith("\r\n") else line[:-1]
+        taken = [line]
+        del line  # a line may be long, and whoever takes it may let go of it before the next
+        yield number, taken.pop()
+
+
+def _utf8(stream: Iterable[bytes], name: str, report: Report) -> Iterator[tuple[int, str]]:
     for number, raw in enumerate(stream, 1):
         if number == 1 and raw.startswith(codecs.BOM_UTF8):
             raw = raw[3:]

@@ -47,7 +47,7 @@ def read(path: str, report: Report, *, text: str = "", id: str = "") -> Iterator
                 where = f"{path}: row {number}"
                 try:
                     if text or id or not ours:
-                        doc = row_document({k: _plain(v) for k, v in row.items()}, text or "text", id, report)
+                        doc = row_document({k: plain_value(v) for k, v in row.items()}, text or "text", id, report)
                     else:
                         doc = jsonl.parse(from_row(row), report, where)
                 except BadRecord as error:
@@ -133,7 +133,7 @@ def from_row(row: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A value as JSON can hold it: dates and the like as they are written."""
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 

@@ -74,24 +74,25 @@ def write(docs: Iterable[Document], path: str, report: Report, *, lossy: str = "
     lossy
         ``contiguous`` fills the gaps of discontinuous mentions; outermost, innermost or longest leave them out.
     """
+    write_records(docs, path, report, "prodigy", lossy, task, _OWN)
 
-    def make(doc: Document, spans: list[Span], rest: dict[str, Any]) -> dict[str, Any]:
-        tokens = [
-            {"text": doc.text[s:e], "start": s, "end": e, "id": i, "ws": doc.text[e : e + 1].isspace()}
-            for i, (s, e) in enumerate(doc.spans)
-        ]
-        placed = [
-            {"start": s, "end": e, "token_start": a, "token_end": b - 1, "label": label}
-            | ({} if prob is None else {"score": prob})
-            for label, (s, e), (a, b), prob in spans
-        ]
-        record = {"text": doc.text, **rest, "tokens": tokens, "spans": placed}
-        if doc.id:
-            own = rest.get("meta", {})
-            record["meta"] = {**(own if isinstance(own, dict) else {"meta": own}), "id": doc.id}
-        return record
 
-    write_records(docs, path, report, "prodigy", lossy, make, _OWN)
+def task(doc: Document, spans: list[Span], rest: dict[str, Any]) -> dict[str, Any]:
+    """Return the task of a document, with tokens; ``rest`` are further fields."""
+    tokens = [
+        {"text": doc.text[s:e], "start": s, "end": e, "id": i, "ws": doc.text[e : e + 1].isspace()}
+        for i, (s, e) in enumerate(doc.spans)
+    ]
+    placed = [
+        {"start": s, "end": e, "token_start": a, "token_end": b - 1, "label": label}
+        | ({} if prob is None else {"score": prob})
+        for label, (s, e), (a, b), prob in spans
+    ]
+    record = {"text": doc.text, **rest, "tokens": tokens, "spans": placed}
+    if doc.id:
+        own = rest.get("meta", {})
+        record["meta"] = {**(own if isinstance(own, dict) else {"meta": own}), "id": doc.id}
+    return record
 
 
 def _tokens(record: dict[str, Any], length: int) -> list[Part] | None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Part
-from spanloom.corpus.tokenizer import split_sentences, tokenize
+from spanloom.corpus.token_rules import DEFAULT, TokenRules
 from spanloom.formats.align import POLICIES, CharMention, align, split_at_edges
 from spanloom.formats.assemble import assemble, cut_tokens, join_at
 from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
-
-_WORD = re.compile(r"\S+")
 
 
 def from_text(
@@ -26,7 +23,7 @@ def from_text(
     *,
     id: str = "",
     align_by: str = "strict",
-    tokens: str = "default",
+    tokens: str = "",
     sentences: str = "default",
     spans: Sequence[Part] | None = None,
     meta: Mapping[str, Any] | None = None,
@@ -44,7 +41,8 @@ def from_text(
     align_by
         ``strict``, ``expand``, ``contract`` or ``split``; see :mod:`spanloom.formats.align`.
     tokens
-        ``default``: our tokenizer; ``space``: whatever stands between white space.
+        The name of a tokenizer: ``default``, ``space`` (whatever stands between white space), ``punctuation``, or with
+        switches: ``default,hyphens`` (see ``spanloom.corpus.token_rules``). Empty: that of the report, else ours.
     sentences
         ``default``: our splitter; ``lines``: every line is a sentence; ``one``: the whole text is.
     spans
@@ -59,18 +57,26 @@ def from_text(
     'IL-2'
     """
     choice("align", align_by, POLICIES)
-    choice("tokens", tokens, ("default", "space"))
+    if report.replaced and align_by == "strict":
+        align_by = "expand"
     choice("sentences", sentences, ("default", "lines", "one"))
+    rules = tokens_by(tokens, report)
     if spans is None:
-        spans = tokenize(text) if tokens == "default" else [match.span() for match in _WORD.finditer(text)]
+        spans = rules(text)
+        report.cut += 1
     if align_by == "split" and (cuts := split_at_edges(spans, mentions)):
         spans = [span for pieces, _ in cut_tokens(spans, cuts) for span in pieces]
     placed = align(text, spans, mentions, align_by, report, where)
     if sentences == "default":
-        ranges = split_sentences(text, spans)
+        ranges: Sequence[Part] = rules.split(text, spans)
     else:
         ranges = _lines(text, spans) if sentences == "lines" else [(0, len(spans))]
     return assemble(text, spans, join_at(ranges, placed), placed, id=id, meta=meta)
+
+
+def tokens_by(name: str, report: Report) -> TokenRules:
+    """Return the tokenizer of a name; without one, that of the report, else ours."""
+    return TokenRules.named(name) if name else report.tokenizer or DEFAULT
 
 
 def _lines(text: str, spans: Sequence[Part]) -> list[Part]:

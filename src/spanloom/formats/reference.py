@@ -22,6 +22,7 @@ EXTENSIONS = {
     "biocreative": (),
     "sample": (),
     "text": ("txt",),
+    "given": (),
     "bioc": ("xml", "bioc"),
     "pubtator": ("pubtator",),
     "prodigy": (),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spanloom.base.errors import CorpusError, SpanloomError
+from spanloom.corpus.token_rules import TokenRules
 from spanloom.formats.reference import Reference
 
 Severity = Literal["error", "warning"]
@@ -51,9 +52,15 @@ class Report:
         What is read or written; a corpus fills it in.
     listener
         Called with every problem, also with those above the limit.
+    tokenizer
+        How texts without tokens are cut; our default if not given.
+    replaced
+        Whether the mentions of the data will be replaced by others: those inside tokens then grow to whole ones.
 
     Attributes
     ----------
+    cut
+        How many texts without tokens were cut.
     documents, mentions
         How many were written.
     stopped
@@ -81,10 +88,15 @@ class Report:
         *,
         ref: Reference | None = None,
         listener: Callable[[Problem], None] | None = None,
+        tokenizer: TokenRules | None = None,
+        replaced: bool = False,
     ) -> None:
         self.strict = strict
         self.limit = limit
         self.ref = ref
+        self.tokenizer = tokenizer
+        self.replaced = replaced
+        self.cut = 0
         self.documents = self.mentions = 0
         self.stopped: SpanloomError | None = None
         self.partial = ""

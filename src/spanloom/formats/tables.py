@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from spanloom.corpus.document import Document
-from spanloom.corpus.tokenizer import make_document
 from spanloom.formats.checks import BadRecord
+from spanloom.formats.raw import from_text
 from spanloom.formats.report import Report
 
 
@@ -30,14 +30,18 @@ def row_document(row: Mapping[str, Any], text: str, id: str, report: Report) -> 
     >>> doc.id, doc.text, doc.meta
     ('17', 'IL-2\nIt binds.', {'year': 1999})
     """
+    own, content, meta = row_text(row, text, id, report)
+    return from_text(content, (), report, own, id=own, meta=meta)
+
+
+def row_text(row: Mapping[str, Any], text: str, id: str, report: Report) -> tuple[str, str, dict[str, Any]]:
+    """Return the id, the text and the meta of a record, as :func:`row_document` reads it."""
     names = text.split(",")
     check_names(row, [*names, *([id] if id else [])], report)
     values = [_text(row[name], name) for name in names]
     own = row[id] if id else None
     meta = {str(key): value for key, value in row.items() if key != id and key not in names and value is not None}
-    doc = make_document("\n".join(value for value in values if value), "" if own is None else str(own))
-    doc.meta = meta
-    return doc
+    return "" if own is None else str(own), "\n".join(value for value in values if value), meta
 
 
 def check_names(found: Collection[str], wanted: Collection[str], report: Report) -> None:

@@ -12,12 +12,20 @@ import numpy.typing as npt
 
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
+from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, Parts, reading_order
 
 Floats = npt.NDArray[np.float64]
 
+SHOWN = 10
+"""So many of the best mention sets are shown in notebooks."""
 STRUCTURES = 4096
 """At most so many structures are listed where sets cannot be told from structures."""
+MISSING = 1e-9
+"""Probabilities are told apart down to this: structures that have all but so much of it count as all of them.
+
+Sums of thousands of exponentials of log scores come no nearer to 1 than about this.
+"""
 CELLS = 500_000
 """At most so many cells are listed there, over all structures: a long sentence has fewer of them."""
 
@@ -58,11 +66,14 @@ class Distribution(ABC):
         The log of the sum of exp(score) over structures.
     labels
         Of the mentions that can be.
+    sentence
+        What it is about, where that is known; notebooks draw it.
     """
 
     exact: bool = True
     log_z: float
     labels: frozenset[str]
+    sentence: Sentence | None = None
 
     @abstractmethod
     def prob(self, mention: Mention) -> float:
@@ -124,7 +135,17 @@ class Distribution(ABC):
                     f"{self._why(mention) if wanted else 'every mention set that is left has it'}; leave it out"
                 )
             now = given
+            now.sentence = self.sentence
         return now
+
+    def _repr_html_(self) -> str | None:
+        """Show the best mention sets with a slider in notebooks, and the probable mentions."""
+        if self.sentence is None:
+            return None
+        from spanloom.drawing.choices import best_html
+
+        note = "" if self.exact else "Probabilities are bounds or estimates, see docs/probabilities.md."
+        return best_html(self.sentence, self.k_best(SHOWN), self.mentions(above=0.01), note)
 
     def _why(self, mention: Mention) -> str:
         if mention.label not in self.labels:

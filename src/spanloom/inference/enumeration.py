@@ -1,7 +1,7 @@
 """Listed structures, for readings that no dynamic program follows, such as that of BIOHD over the whole sentence.
 
-The best structures are listed until they have all but 1e-9 of the probability, or until there are ``STRUCTURES`` of
-them (fewer in very long sentences). In the second case ``exact`` is False, and probabilities are lower bounds.
+The best structures are listed until they have all but ``MISSING`` of the probability, or until there are ``STRUCTURES``
+of them (fewer in very long sentences). In the second case ``exact`` is False, and probabilities are lower bounds.
 """
 
 from __future__ import annotations
@@ -14,9 +14,15 @@ import numpy.typing as npt
 
 from spanloom._native import Trellis as NativeTrellis
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import Distribution, Floats, Marginals, add_alike, in_order, most_structures
-
-MISSING = 1e-9
+from spanloom.inference.distribution import (
+    MISSING,
+    Distribution,
+    Floats,
+    Marginals,
+    add_alike,
+    in_order,
+    most_structures,
+)
 
 
 class Enumeration(Distribution):

@@ -10,11 +10,8 @@ import numpy as np
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.inference.best import best_tuples
-from spanloom.inference.distribution import STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
+from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
 from spanloom.inference.mixture import Mixture
-
-COVERED = 1 - 1e-9
-"""What listed structures must amount to, to count as all of them."""
 
 
 class Joint(Distribution):
@@ -54,7 +51,7 @@ class Joint(Distribution):
             return
         # If P = 1 − Π (1 − P_i) reaches `above`, then some P_i reaches 1 − (1 − above)^(1/m).
         least = -math.expm1(_log1m(above) / len(self.parts)) if above < 1 else 1.0
-        for mention in {m for part in self.parts for m in part._above(least * (1 - 1e-9))}:
+        for mention in {m for part in self.parts for m in part._above(least * (1 - MISSING))}:
             p = self.prob(mention)
             if p >= above:
                 yield Mention(mention.label, mention.parts, p, mention.attributes)
@@ -76,7 +73,7 @@ class Joint(Distribution):
         while True:
             found = self._combinations(asked, asked)
             best = add_alike(found, k)
-            if len(found) < asked or asked >= STRUCTURES or (len(best) == k and covered(found) >= COVERED):
+            if len(found) < asked or asked >= STRUCTURES or (len(best) == k and covered(found) >= 1 - MISSING):
                 return best
             asked = min(4 * asked, STRUCTURES)
 

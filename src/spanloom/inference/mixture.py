@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import STRUCTURES, Distribution, Marginals, add_alike, covered
+from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, covered
 
 
 class Mixture(Distribution):
@@ -29,7 +29,7 @@ class Mixture(Distribution):
 
     def _above(self, above: float) -> Iterator[Mention]:
         # A mean reaches `above` only if one of the cases does.
-        for mention in {m for case in self.cases for m in case._above(above * (1 - 1e-9))}:
+        for mention in {m for case in self.cases for m in case._above(above * (1 - MISSING))}:
             p = self.prob(mention)
             if p >= above:
                 yield Mention(mention.label, mention.parts, p, mention.attributes)
@@ -50,7 +50,7 @@ class Mixture(Distribution):
             ]
             best = add_alike(found, k)
             all_listed = all(len(own) < asked for own in lists)
-            if all_listed or asked >= STRUCTURES or (len(best) == k and covered(found) >= 1 - 1e-9):
+            if all_listed or asked >= STRUCTURES or (len(best) == k and covered(found) >= 1 - MISSING):
                 return best
             asked = min(4 * asked, STRUCTURES)
 

@@ -10,16 +10,13 @@ import numpy as np
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
-
-MISSING = 1e-9
-"""Of the probability: when so little is not listed, the listed sets count as all."""
+from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
 
 
 class Reread(Distribution):
     """The sets of another distribution, each read as another set.
 
-    The best sets are listed until they have all but 1e-9 of the probability, or until there are ``STRUCTURES`` of them.
+    The best sets are listed until they have all but ``MISSING`` of the probability, or until there are ``STRUCTURES``.
     In the second case ``exact`` is False, and probabilities are lower bounds.
 
     Parameters

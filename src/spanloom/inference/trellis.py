@@ -106,7 +106,7 @@ class Trellis(Distribution):
         if places is None:
             return None if must else self
         start, end, type_ = (int(a[0]) for a in places)
-        native = self.native.clamp(self.reading.native, start, end, type_, must)
+        native = self.native.clamp(self.reading.native, start, end, type_, must=must)
         return None if math.isinf(native.log_z) else Trellis(native, self.reading, exact=self.exact)
 
     def _read(self, columns: Ints, count: int) -> list[list[Mention]]:

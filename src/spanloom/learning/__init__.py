@@ -7,6 +7,7 @@ from spanloom.learning.online import LogLinear, Mira, Online, SubsetProblem, Sub
 from spanloom.learning.perceptron import Perceptron
 from spanloom.learning.problem import Auto, Problem, StructureTrainer, Trainer, Weights
 from spanloom.learning.records import Iteration, Listener
+from spanloom.learning.shares import Watched
 
 TRAINERS: dict[str, type[Trainer]] = {
     trainer.name: trainer for trainer in (Auto, LBFGS, Adagrad, Perceptron, Mira, LogLinear)
@@ -31,6 +32,7 @@ __all__ = [
     "SubsetProblem",
     "SubsetWeights",
     "Trainer",
+    "Watched",
     "Weights",
     "follow",
     "learn_subsets",

@@ -10,21 +10,23 @@ The penalties are those of CRFsuite (its ``c2`` and ``c1``), on feature and tran
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spanloom._native import CompressedRows, Lbfgs, LbfgsStep, Likelihood, SparseRows, Structure
+from spanloom._native import CompressedRows, Lbfgs, LbfgsStep, Likelihood, Objective, SparseRows, Structure, Tying
 from spanloom.base.arrays import Floats, Tied
 from spanloom.base.parameters import check_choice, check_count, check_number
 from spanloom.learning.follow import Steps
 from spanloom.learning.problem import Problem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
-from spanloom.learning.tying import Weighted, shortest
+from spanloom.learning.tying import shortest, untied
 
 PERIOD = 10
-"""The objective must fall by the tolerance, relatively, over this many iterations."""
+"""Iterations over which the objective must fall by a share of the tolerance."""
+STANDSTILL = 0.1
+"""That share."""
 
 GRADIENT_TOLERANCE = 1e-5
 """Training also stops when the gradient's norm is below this share of the weights' norm."""
@@ -44,7 +46,9 @@ class LBFGS(StructureTrainer):
         Which (feature, label) pairs get a weight: ``"all"``, or those ``"observed"`` in the training data, as CRFsuite
         does by default. All pairs cost more with many labels, and know what a feature speaks against.
     tol
-        Training stops when ten iterations lower the objective by less than this share.
+        Training stops when the objective is known to be within this share of its optimum, by a lower bound that the
+        L2 penalty gives. It also stops when ten iterations lower it by less than a tenth of this share: the bound
+        may be far off, and without an L2 penalty or with partial annotation there is none.
     memory
         How many steps the optimiser remembers.
     """
@@ -52,11 +56,12 @@ class LBFGS(StructureTrainer):
     l1: float = 0.0
     l2: float = 0.1
     support: str = "all"
-    tol: float = 1e-5
+    tol: float = 1e-4
     memory: int = 6
 
     name = "lbfgs"
     usual = 500
+    warm = True
 
     def check(self) -> None:
         super().check()
@@ -77,10 +82,31 @@ class LBFGS(StructureTrainer):
     def steps(
         self, problem: Problem, *, seed: int = 0, threads: int | None = None, component: int = 0
     ) -> Steps[Weights]:
-        start = time.perf_counter()
         objective = self._objective(problem, threads)
-        optimiser = self._optimiser(objective, np.zeros(objective.size), threads)
-        for number, step in self._iterate(optimiser):
+        x = self._start(objective, problem)
+        return self.minimise(
+            objective,
+            x,
+            lambda x: _weights(objective, problem.structure, x),
+            convex=objective.convex,
+            threads=threads,
+            component=component,
+        )
+
+    def minimise(
+        self,
+        objective: Objective,
+        x: Floats,
+        weights: Callable[[Floats], Weights],
+        *,
+        convex: bool,
+        threads: int | None = None,
+        component: int = 0,
+    ) -> Steps[Weights]:
+        """Minimise an objective from ``x`` on; ``weights`` says what the parameters stand for. See ``steps``."""
+        start = time.perf_counter()
+        optimiser = self._optimiser(objective, x, threads)
+        for number, step in self._iterate(optimiser, convex):
             record = Iteration(
                 number,
                 component,
@@ -89,8 +115,9 @@ class LBFGS(StructureTrainer):
                 step.x_norm,
                 step.evaluations,
                 time.perf_counter() - start,
+                bound=step.lower_bound if convex and self.l2 > 0 else None,
             )
-            yield record, lambda: _weights(objective, problem.structure, optimiser.x())
+            yield record, lambda: weights(optimiser.x())
 
     def along_l2(
         self, problem: Problem, values: Iterable[float], *, threads: int | None = None
@@ -101,10 +128,10 @@ class LBFGS(StructureTrainer):
         that it would take from zero. The optimum of each is its own; ``self.l2`` is not used.
         """
         objective = self._objective(problem, threads)
-        x = np.zeros(objective.size)
+        x = self._start(objective, problem)
         for l2 in sorted(values, reverse=True):
             optimiser = replace(self, l2=l2)._optimiser(objective, x, threads)
-            for _ in self._iterate(optimiser):
+            for _ in self._iterate(optimiser, objective.convex):
                 pass
             x = optimiser.x()
             yield l2, _weights(objective, problem.structure, x)
@@ -112,24 +139,34 @@ class LBFGS(StructureTrainer):
     def _objective(self, problem: Problem, threads: int | None) -> Likelihood:
         rows = problem.compressed or self.prepare(problem.rows)
         observed = self.support == "observed"
-        sites: Tied | Weighted | None = problem.site_tying
-        tied = problem.site_tying
-        if tied is not None and self.l1 == 0 and not observed and tied[2] > problem.structure.columns:
-            sites = shortest(tied)
         return Likelihood(
             rows,
             problem.structure,
             problem.supervision,
-            sites,
-            problem.global_tying,
+            native_tying(self.site_tying(problem.site_tying, problem.structure.columns)),
+            native_tying(problem.global_tying),
             observed=observed,
             threads=threads or 0,
         )
 
-    def _optimiser(self, objective: Likelihood, x: Floats, threads: int | None) -> Lbfgs:
+    def site_tying(self, tied: Tied | None, columns: int) -> Tied | None:
+        """Return the tying that is trained: with an L2 penalty alone, one with no more parameters than columns."""
+        if tied is not None and self.l1 == 0 and self.support == "all" and tied.width > columns:
+            return shortest(tied)
+        return tied
+
+    def _start(self, objective: Likelihood, problem: Problem) -> Floats:
+        if problem.start is None:
+            return np.zeros(objective.size)
+        weights = untied(problem.start.features, self.site_tying(problem.site_tying, problem.structure.columns)).astype(
+            np.float32
+        )
+        return objective.parameters(weights.ravel(), untied(problem.start.globals, problem.global_tying))
+
+    def _optimiser(self, objective: Objective, x: Floats, threads: int | None) -> Lbfgs:
         return Lbfgs(objective, x, self.l1, self.l2, memory=self.memory, threads=threads or 0)
 
-    def _iterate(self, optimiser: Lbfgs) -> Iterator[tuple[int, LbfgsStep]]:
+    def _iterate(self, optimiser: Lbfgs, convex: bool) -> Iterator[tuple[int, LbfgsStep]]:
         """Iterate until the tolerance or the number of iterations says that it is enough."""
         values = [optimiser.state.value]
         for number in range(1, self.iterations + 1):
@@ -140,9 +177,17 @@ class LBFGS(StructureTrainer):
             yield number, step
             if step.gradient_norm <= GRADIENT_TOLERANCE * max(1.0, step.x_norm):
                 return
-            if len(values) > PERIOD and values[-1 - PERIOD] - step.value <= self.tol * abs(step.value):
+            near = self.tol * abs(step.value)
+            if convex and step.value - step.lower_bound <= near:
+                return
+            if len(values) > PERIOD and values[-1 - PERIOD] - step.value <= STANDSTILL * near:
                 return
 
 
 def _weights(objective: Likelihood, structure: Structure, x: Floats) -> Weights:
     return Weights(objective.weights(x).reshape(-1, structure.columns), objective.global_weights(x))
+
+
+def native_tying(tied: Tied | None) -> Tying | None:
+    """Return a tying as the native core takes it."""
+    return None if tied is None else Tying(*tied)

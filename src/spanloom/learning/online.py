@@ -10,14 +10,14 @@ For each sentence, with y = +1 for its correct subsets and y = −1 for the wron
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import PairProgram, SparseRows, SubsetLearner
+from spanloom._native import PairProgram, Restrictions, SparseRows, SubsetLearner
 from spanloom.base.parameters import check_number
 from spanloom.learning.follow import Steps
 from spanloom.learning.problem import Trainer
@@ -115,6 +115,15 @@ class SubsetProblem:
     restrictions: Sequence[str]
 
 
+def native_restrictions(names: Collection[str]) -> Restrictions:
+    """Return what the native core calls restrictions of these names; ``contiguous`` is one of the lattice."""
+    return Restrictions(
+        no_overlap="no_overlap" in names,
+        no_embedding="no_embedding" in names,
+        no_self_embedding="no_self_embedding" in names,
+    )
+
+
 def learn_subsets(trainer: Trainer, problem: SubsetProblem, *, seed: int) -> Steps[SubsetWeights]:
     """Train; yields each epoch's record and a function that returns the averaged weights."""
     start = time.perf_counter()
@@ -129,9 +138,7 @@ def learn_subsets(trainer: Trainer, problem: SubsetProblem, *, seed: int) -> Ste
         trainer.name,
         trainer.most,
         problem.k,
-        "no_overlap" in problem.restrictions,
-        "no_embedding" in problem.restrictions,
-        "no_self_embedding" in problem.restrictions,
+        native_restrictions(problem.restrictions),
         seed,
     )
 

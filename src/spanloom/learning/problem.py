@@ -45,6 +45,8 @@ class Problem:
         Which parameters add up to each score column and each global cell; None: one for each.
     compressed
         ``compress(rows, …)``, where several components share it.
+    start
+        Weights to start from; None: zero.
     """
 
     rows: SparseRows
@@ -53,6 +55,7 @@ class Problem:
     site_tying: Tied | None = None
     global_tying: Tied | None = None
     compressed: CompressedRows | None = None
+    start: Weights | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Trainer(Settings):
     max_iter: int | None = None
     patience: int | None = None
 
+    warm: ClassVar[bool] = False
+    """Whether it can start from given weights, and comes to the same end."""
     usual: ClassVar[int]
     """How many iterations at most, if ``max_iter`` is None."""
 

@@ -26,6 +26,8 @@ class Iteration:
         Since training began.
     dev_f1
         Micro F1 on the development data, if they were given: of the component's own labels.
+    bound
+        A lower bound of the objective's minimum; None where the algorithm has none.
     part, parts
         What is trained, e.g. the labels of the component, and how many such parts there are; empty for a model of one.
     """
@@ -40,6 +42,7 @@ class Iteration:
     dev_f1: float | None = None
     part: str = ""
     parts: int = 1
+    bound: float | None = None
 
 
 Listener = Callable[[Iteration], None]

@@ -7,7 +7,7 @@ mentions and says what it believes.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -25,6 +25,7 @@ from spanloom.schemes import flatten
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from spanloom.models.learner import Learner
     from spanloom.models.trained import Trained
 
 Mentions = list[list[Mention]]
@@ -55,6 +56,10 @@ class Task:
         Development sentences, with everything that the features read.
     seed, threads, listener
         As in ``Recognizer``.
+    start
+        A trained model whose weights to start from; None: zero.
+    learner
+        Makes who learns of model, task and trainer; None: this process, with everything in memory.
     """
 
     sentences: Sequence[Sentence]
@@ -68,6 +73,8 @@ class Task:
     seed: int = 1
     threads: int | None = None
     listener: Listener | None = None
+    start: Trained | None = None
+    learner: Callable[..., Learner] | None = None
 
     @property
     def lengths(self) -> list[int]:
@@ -83,6 +90,8 @@ class Model(Settings):
     """
 
     sites: ClassVar[Literal["tokens", "gaps", "segments"]] = "tokens"
+    in_blocks: ClassVar[bool] = False
+    """Whether a ``Learner`` of the task can learn its weights, such as one over blocks of sentences."""
     flat: ClassVar[bool] = False
     """Whether the mentions that it finds never overlap, so that reductions can be built on it."""
     trainers: ClassVar[tuple[str, ...]] = ("lbfgs", "adagrad", "perceptron")
@@ -113,6 +122,16 @@ class Model(Settings):
     @property
     def penalised(self) -> bool:
         """Whether it takes a mention penalty."""
+        return True
+
+    @property
+    def penalised_by_label(self) -> bool:
+        """Whether labels may have mention penalties of their own."""
+        return self.penalised
+
+    @property
+    def probabilistic(self) -> bool:
+        """Whether it gives probabilities."""
         return True
 
     # What it holds

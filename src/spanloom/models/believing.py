@@ -1,14 +1,57 @@
-"""The probabilities of the mentions of many sentences under several components."""
+"""The mentions of many sentences under several components, and their probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from spanloom._native import Decoder, SparseRows
+import numpy as np
+
+from spanloom._native import Decoder, MentionFinder, SparseRows
+from spanloom.corpus.mention import Mention
 from spanloom.learning import Weights
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.trained import probable
+
+
+class Finder:
+    """Finds mentions natively, in one pass over the sentences, with or without their probabilities.
+
+    Parameters
+    ----------
+    labels
+        Of all components, sorted.
+    """
+
+    def __init__(self, native: MentionFinder, labels: Sequence[str]) -> None:
+        self.native, self.labels = native, labels
+
+    @classmethod
+    def of(cls, components: Sequence[Component], weights: Sequence[Weights], decoder: Decoder) -> Finder | None:
+        """Return a finder; None unless all components are chains, each with labels of its own."""
+        labels = sorted(label for component in components for label in component.types)
+        numbers = {label: i for i, label in enumerate(labels)}
+        chains = [component.chain(one.globals) for component, one in zip(components, weights, strict=True)]
+        if len(numbers) < len(labels) or None in chains:
+            return None
+        parts = [
+            (chain, transitions, reading.native, np.array([numbers[t] for t in reading.types], np.int32))
+            for chain, transitions, reading in filter(None, chains)
+        ]
+        return cls(MentionFinder(decoder, parts), labels)
+
+    def find(self, rows: SparseRows, threads: int | None, *, probabilities: bool = False, above: float = 0) -> Mentions:
+        """Return the mentions of the best structures; with ``above``, every one with at least this probability."""
+        ptr, places, probs = self.native.find(rows, threads or 0, probabilities, above)
+        flat, labels, bounds = iter(places.tolist()), self.labels, ptr.tolist()
+        three = zip(flat, flat, flat, strict=True)
+        if probabilities or above > 0:
+            pairs = zip(three, probs.tolist(), strict=True)
+            made = [Mention(labels[label], ((start, end),), p) for (start, end, label), p in pairs]
+        else:
+            made = [Mention(labels[label], ((start, end),)) for start, end, label in three]
+        return [made[first:last] for first, last in pairwise(bounds)]
 
 
 def with_probabilities(
@@ -23,6 +66,9 @@ def with_probabilities(
     """Give mentions the probability that one of the components finds them, 1 − Π (1 − P), without mention penalty."""
     probs = [[0.0] * len(own) for own in found]
     tables = decoder.all_scores(rows, threads or 0)
+    if len(components) == 1:
+        each = components[0].probabilities(tables[0], rows.group_ptr, weights[0].globals, shapes, found, threads or 0)
+        return [[*map(probable, *pair)] for pair in zip(found, each, strict=True)]
     for component, one, scores in zip(components, weights, tables, strict=True):
         places = [[i for i, m in enumerate(own) if m.label in component.types] for own in found]
         if not any(places):

@@ -38,7 +38,7 @@ from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.guesses import TEMPLATE, with_guesses
-from spanloom.models.reduction import Parts, Reduction, restore_parts
+from spanloom.models.reduction import Parts, Reduction, of_labels, restore_parts
 from spanloom.models.trained import Trained
 from spanloom.schemes import flatten, layers_of
 
@@ -201,8 +201,7 @@ class _Training:
                 return None
             # Within a part, cross-fitting does not cut what it got as documents; the sizes are no longer those.
             part = fit_model(self.model.part, replace(apart, sentences=others, sizes=[1] * len(others))).whole()
-            own = {label: value for label, value in penalty.items() if label in part.labels}
-            part.set_penalty(own)
+            part.set_penalty(of_labels(penalty, part.labels))
             return part
 
         def apply(part: Trained, block: list[Sentence]) -> Mentions:

@@ -28,7 +28,7 @@ from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
-from spanloom.inference import Distribution, Enumeration, Trellis, segment_reading
+from spanloom.inference import Distribution, Enumeration, Reading, Trellis, segment_reading
 from spanloom.inference.batch import chain_batch
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
@@ -82,6 +82,9 @@ class ChainComponent(Component):
 
     def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         return self.segments.decode_all(cells % len(self.columns), ptr)
+
+    def chain(self, global_scores: Floats) -> tuple[ChainStructure, Floats, Reading] | None:
+        return None if self._reading is None else (self._structure, global_scores, self._reading)
 
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:
         if self._reading is not None:

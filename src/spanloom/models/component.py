@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanloom._native import Lattices, Structure
+from spanloom._native import ChainStructure, Lattices, Structure
 from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.inference import Distribution
+from spanloom.inference import Distribution, Reading
 from spanloom.schemes.partial import Mask
 from spanloom.schemes.words import TOKEN
 
@@ -114,6 +114,13 @@ class Component(ABC):
     def global_names(self) -> Sequence[str]:
         """Name the global cells, in order, for explanations."""
         return ()
+
+    def chain(self, global_scores: Floats) -> tuple[ChainStructure, Floats, Reading] | None:
+        """Return a chain with the same columns, its transition scores, and how columns are read; None if there is none.
+
+        Mentions of such components are found and judged natively, in one pass.
+        """
+        return None
 
     @abstractmethod
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:

@@ -50,7 +50,7 @@ class Guided(SegmentModel):
         lengths = np.array([len(s) for s in sentences], np.int64)
         heads = [heads_of(s, number) for number, s in enumerate(sentences)]
         flat = np.concatenate(heads) if heads else np.zeros(0, np.int32)
-        return Lattices.guided(lengths, flat, self.longest or 1, self.single, layout)
+        return Lattices.guided(lengths, flat, self.longest or 1, layout, single=self.single)
 
 
 @dataclass(frozen=True)

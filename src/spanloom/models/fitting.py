@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.decisions.penalty import by_label
 from spanloom.learning import Interrupted, Iteration
-from spanloom.models.base import Model, Task
+from spanloom.models.base import CLASSES, Model, Task
 from spanloom.models.holding import Held, hold
 from spanloom.models.trained import Trained
 
@@ -29,6 +31,11 @@ class Fitted:
 
 def fit_model(model: Model, task: Task) -> Fitted:
     """Train a model on the mentions of ``task.sentences`` that it can hold."""
+    if task.learner is not None and not model.in_blocks:
+        raise ParameterError(
+            f"the model {model.name!r} does not learn over blocks of sentences; leave out learner=…, or choose one of "
+            f"{', '.join(name for name, kind in CLASSES.items() if kind.in_blocks)}"
+        )
     if not model.takes_partial:
         for number, sentence in enumerate(task.sentences):
             if sentence.known is not None:
@@ -42,6 +49,8 @@ def fit_model(model: Model, task: Task) -> Fitted:
         raise CorpusError(
             f"there is nothing to learn: none of the {len(task.sentences)} training sentences has a mention"
         )
+    if isinstance(task.penalty, Mapping):  # before the training, not after it
+        by_label(task.penalty, sorted({m.label for mentions in held.mentions for m in mentions}))
     kept, gone = model.narrow(held.mentions, task.lengths)
     held = Held(kept, held.lost + gone, held.misread)
     resolved = model.resolve(kept, task.lengths)

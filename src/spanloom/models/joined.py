@@ -22,6 +22,7 @@ from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
+from spanloom.decisions.penalty import Penalty, by_label
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.inference import Distribution, Reread
 from spanloom.inference.distribution import STRUCTURES
@@ -63,6 +64,10 @@ class Joined(Reduction):
     def part(self) -> Model:
         own = super().part
         return replace(own, scheme="IO") if "scheme" in own.parameters() else own  # type: ignore[call-arg]
+
+    @property
+    def penalised_by_label(self) -> bool:
+        return False  # labels of the tagger are joined from several
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         return first_discontinuous(mentions)
@@ -182,6 +187,15 @@ class JoinedParts(Parts):
     def reachable(self, mentions: Sequence[Mention], n: int) -> list[Mention]:
         """Return those of a new sentence's mentions that it could find."""
         return self.joined.reachable(mentions, n)
+
+    def set_penalty(self, chosen: Penalty) -> None:
+        """Use a mention penalty that is the same for all labels, since the tagger's labels are joined from these."""
+        values = {chosen.get(label, 0.0) for label in self.labels}
+        if len(values) > 1:
+            raise ParameterError(
+                f"the model {self.model.name!r} takes one mention penalty for all labels, got {chosen}"
+            )
+        self.parts[0].set_penalty(by_label(values.pop(), sorted(self.parts[0].labels)))
 
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSearch
-from spanloom.base.arrays import Floats, Floats32
+from spanloom.base.arrays import Floats, Floats32, Pointers, without_small
 from spanloom.corpus.document import Sentence
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Reading, Trellis, segment_reading
 from spanloom.inference.batch import chain_batch
+from spanloom.learning import Weights
 from spanloom.models.base import Mentions
 from spanloom.models.contrast import (
     NORMALISATION,
@@ -29,6 +31,7 @@ from spanloom.models.contrast import (
     quoted,
 )
 from spanloom.models.trained import Trained, WeightColumn, chunks, probable
+from spanloom.models.warm import Wanted, carry
 from spanloom.schemes import Segments
 from spanloom.schemes.words import TOKEN
 
@@ -142,13 +145,31 @@ class Markov(Trained):
                     table[t, labels] = kept
         return table
 
-    def state_scores(self, local: Floats) -> Floats:
-        """Return the scores ``[t, state]`` that make the chain over states the model: log p is their sum."""
+    def believed_scores(self, sentences: Sequence[Sentence], threads: int = 0) -> Floats:
+        """Return ``local_scores``, but without the dictionary in sentences of which it leaves no legal sequence."""
+        return self._relaxed(sentences, self.local_scores(sentences, threads), _bounds(sentences), threads)
+
+    def _relaxed(self, sentences: Sequence[Sentence], local: Floats, bounds: Pointers, threads: int) -> Floats:
+        if not self.words:
+            return local
+        _, labels = self._search.best(local.ravel(), bounds, 0, threads)
+        for sentence, (a, b) in zip(sentences, pairwise(bounds.tolist()), strict=True):
+            if (labels[a:b] < 0).any():
+                local[a:b] = self.local_scores([sentence], 1, dictionary=False)
+        return local
+
+    def state_scores(self, local: Floats, bounds: Pointers | None = None) -> Floats:
+        """Return the scores ``[t, state]`` that make the chain over states the model: log p is their sum.
+
+        ``bounds``, if there are several sentences: sentence ``s`` has the tokens from ``bounds[s]`` on.
+        """
         scores = local[:, self.last]
         if not len(local):
             return scores
-        scores[:-1] -= _log_sums(local[1:], self.step)
-        scores[0] += self.first_step[self.last] - _log_sums(local[:1], self.first_step[None, :])[0]
+        starts = np.zeros(1, np.int64) if bounds is None else np.unique(bounds[:-1][np.diff(bounds) > 0])
+        others = np.setdiff1d(np.arange(len(local)), starts, assume_unique=True)
+        scores[others - 1] -= _log_sums(local[others], self.step)
+        scores[starts] += self.first_step[self.last] - _log_sums(local[starts], self.first_step[None, :])
         return scores
 
     def find(
@@ -156,13 +177,15 @@ class Markov(Trained):
     ) -> Mentions:
         found: Mentions = []
         for chunk in chunks(sentences, max(CHUNK // self.size, 1)):
-            bounds = np.zeros(len(chunk) + 1, np.int64)
-            np.cumsum([len(sentence) for sentence in chunk], out=bounds[1:])
-            local = self.local_scores(chunk, threads or 0).ravel()
-            _, labels = self._search.best(local, bounds, self.model.beam or 0, threads or 0)
-            for sentence, own in zip(chunk, np.split(labels, bounds[1:-1]), strict=True):
-                found.append(self.segments.decode(own if not (own < 0).any() else self._at_any_cost(sentence)))
+            found += self._decoded(chunk, self.local_scores(chunk, threads or 0), _bounds(chunk), threads)
         return found
+
+    def _decoded(self, sentences: Sequence[Sentence], local: Floats, bounds: Pointers, threads: int | None) -> Mentions:
+        _, labels = self._search.best(local.ravel(), bounds, self.model.beam or 0, threads or 0)
+        return [
+            self.segments.decode(own if not (own < 0).any() else self._at_any_cost(sentence))
+            for sentence, own in zip(sentences, np.split(labels, bounds[1:-1]), strict=True)
+        ]
 
     def _at_any_cost(self, sentence: Sentence) -> npt.NDArray[np.int32]:
         """The best labels without beam, or without dictionary if that leaves none, or outside if there are none."""
@@ -180,24 +203,35 @@ class Markov(Trained):
     def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
         structure, transitions, reading = self._chain()
         for chunk in chunks(sentences, max(CHUNK // self.size, 1)):
-            local, at = self.local_scores(chunk, threads or 0), 0
+            local, at = self.believed_scores(chunk, threads or 0), 0
             for sentence in chunk:
                 own = local[at : at + len(sentence)]
                 yield Trellis.of(structure, self.state_scores(own).ravel(), transitions, reading)
                 at += len(sentence)
 
     def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
-        structure, transitions, reading = self._chain()
         done: Mentions = []
         for chunk in chunks(sentences, max(CHUNK // len(self.last), 1)):
             own = found[len(done) : len(done) + len(chunk)]
-            ptr = np.zeros(len(chunk) + 1, np.int64)
-            np.cumsum([len(sentence) for sentence in chunk], out=ptr[1:])
-            local = self.local_scores(chunk, threads or 0)
-            scores = np.concatenate([self.state_scores(local[a:b]) for a, b in pairwise(ptr.tolist())]).ravel()
-            probs = chain_batch(structure, reading, scores, ptr, transitions, own, threads or 0)
-            done += [[*map(probable, *pair)] for pair in zip(own, probs, strict=True)]
+            done += self._judged(own, self.believed_scores(chunk, threads or 0), _bounds(chunk), threads)
         return done
+
+    def find_with_probabilities(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        done: Mentions = []
+        for chunk in chunks(sentences, max(CHUNK // len(self.last), 1)):
+            local, bounds = self.local_scores(chunk, threads or 0), _bounds(chunk)
+            found = self._decoded(chunk, local, bounds, threads)
+            done += self._judged(found, self._relaxed(chunk, local, bounds, threads or 0), bounds, threads)
+        return done
+
+    def _judged(self, found: Mentions, local: Floats, bounds: Pointers, threads: int | None) -> Mentions:
+        """Give mentions their probabilities; sentence ``s`` has the tokens from ``bounds[s]`` on."""
+        structure, transitions, reading = self._chain()
+        scores = self.state_scores(local, bounds).ravel()
+        probs = chain_batch(structure, reading, scores, bounds, transitions, found, threads or 0)
+        return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
 
     def _chain(self) -> tuple[ChainStructure, Floats, Reading]:
         """The chain over states and how it is read."""
@@ -216,7 +250,7 @@ class Markov(Trained):
 
         for number, best, other in pairs:
             tokens = sentences[number].tokens
-            local = self.local_scores([sentences[number]], 1)
+            local = self.believed_scores([sentences[number]], 1)
             steps = [self._steps(self.segments.encode(some, len(tokens)).tolist(), local) for some in (best, other)]
             found = ContrastBuilder()
             for t, choices in enumerate(zip(*steps, strict=True)):
@@ -249,6 +283,14 @@ class Markov(Trained):
 
     # Keeping
 
+    def pruned(self, least: float) -> Trained:
+        features = without_small(self.features, least)
+        used = np.flatnonzero(features.any(axis=1))
+        smaller = copy(self)
+        smaller.extractor = self.extractor.keep(used)
+        smaller._set_weights(np.ascontiguousarray(features[used]), self.histories)
+        return smaller
+
     def weight_columns(self) -> Iterator[WeightColumn]:
         for y, label in enumerate(self.segments.labels):
             words = self.segments.words(y, TOKEN)
@@ -256,12 +298,16 @@ class Markov(Trained):
             yield WeightColumn(f"{label} after", self.histories[:, y], self._history)
 
     def _history(self, number: int) -> str:
-        """Name the labels before: one, or two, the nearer one last."""
-        names = [*self.segments.labels, "<s>"]
-        if number <= self.size:
-            return names[number]
-        code = int(self.pairs[number - self.size - 1])
-        return f"{names[code // (self.size + 1)]} {names[code % (self.size + 1)]}"
+        return history_name(self.segments.labels, self.pairs, number)
+
+    def start_for(self, wanted: Wanted, global_cells: int) -> Weights | None:
+        labels = self.segments.labels
+        names = {self._history(k): k for k in range(len(self.histories))}
+        known = np.array([names.get(name, -1) for name in wanted.more], np.int64)
+        features = carry(self.features, labels, wanted.known, wanted.columns)
+        return Weights(
+            np.concatenate([features, carry(self.histories, labels, known, wanted.columns)]), np.zeros(global_cells)
+        )
 
     @property
     def weight_count(self) -> int:
@@ -279,6 +325,22 @@ class Markov(Trained):
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {"model.features": self.features, "model.histories": self.histories, "model.pairs": self.pairs}
+
+
+def history_name(labels: Sequence[str], pairs: npt.NDArray[np.int64], number: int) -> str:
+    """Name the labels before: one, or two, the nearer one last."""
+    names, size = [*labels, "<s>"], len(labels)
+    if number <= size:
+        return names[number]
+    code = int(pairs[number - size - 1])
+    return f"{names[code // (size + 1)]} {names[code % (size + 1)]}"
+
+
+def _bounds(sentences: Sequence[Sentence]) -> Pointers:
+    """Where the tokens of each sentence begin, and where the last ends."""
+    bounds = np.zeros(len(sentences) + 1, np.int64)
+    np.cumsum([len(sentence) for sentence in sentences], out=bounds[1:])
+    return bounds
 
 
 def _log_sums(local: Floats, step: Floats) -> Floats:

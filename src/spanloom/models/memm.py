@@ -22,7 +22,7 @@ next token whatever that is, so what is seen later cannot make an early choice l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,11 @@ from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
 from spanloom.learning import Interrupted, Iteration, Problem, Weights, follow
 from spanloom.models.base import Model, Task
-from spanloom.models.markov import Markov
+from spanloom.models.markov import Markov, history_name
 from spanloom.models.structured import structure_trainer
 from spanloom.models.supervised import locally_known
 from spanloom.models.trained import Trained
+from spanloom.models.warm import Wanted
 from spanloom.schemes import Representations, Segments, first_misfit
 from spanloom.schemes.partial import allowed_labels
 
@@ -110,14 +111,14 @@ class Memm(Model):
             ChoiceStructure(size),
             _supervision(self, segments, task, rows.group_ptr, cells),
             None if tie is None else tie.sites,
+            start=_start(task, segments, extractor, pairs),
         )
-        main = replace(self, scheme=representations.main)
 
         def made(learned: Weights) -> Markov:
             features = learned.features[: rows.width]
             used = features.any(axis=1)
             return Markov(
-                main,
+                self,
                 segments,
                 extractor.keep(np.flatnonzero(used)),
                 np.ascontiguousarray(features[used]),
@@ -159,6 +160,17 @@ class Memm(Model):
         if pairs.dtype != np.int64 or ((pairs < 0) | (pairs >= (size + 1) ** 2)).any():
             raise ValueError("the pairs of labels are damaged")
         return Markov(model, segments, extractor, features, histories, pairs, words)
+
+
+def _start(task: Task, segments: Segments, extractor: FeatureExtractor, pairs: npt.NDArray[np.int64]) -> Weights | None:
+    if task.start is None:
+        return None
+    labels = segments.labels
+    more = [history_name(labels, pairs, k) for k in range(len(labels) + 1 + len(pairs))]
+    known = extractor.numbers_in(task.start.extractor)
+    start = task.start.start_for(Wanted(segments.types, labels, known, more=more), 0)
+    # Another kind of model has no weights for histories.
+    return start if start is not None and len(start.features) == len(known) + len(more) else None
 
 
 def _supervision(

@@ -23,7 +23,6 @@ from spanloom.base.parameters import check_choice, check_count
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import ORDERS, Mention
-from spanloom.decisions.platt import platt
 from spanloom.decisions.rescoring import FOLDS, LOOKED_AT, LOWEST, Rescoring
 from spanloom.decisions.thresholds import best_threshold
 from spanloom.evaluation.score import micro
@@ -65,10 +64,6 @@ class Multilabel(Model):
         Whether discontinuous mentions are scored again together with the other candidates of their sentence and the
         words around; see ``spanloom.decisions.rescoring``. It is learned by cross-fitting, so that training takes twice
         the time. Restrictions count after that, and not in learning.
-    calibrate
-        Whether scores are turned into probabilities by Platt scaling, learned by cross-fitting: training takes twice
-        the time. Without it the odds of a mention are even at the threshold, and no more than an order. Not with
-        ``rescore``, and not with the trainer ``loglinear``, whose scores are log-odds.
     """
 
     k: int | None = None
@@ -76,7 +71,6 @@ class Multilabel(Model):
     restrictions: str | Sequence[str] = "auto"
     threshold: float | Mapping[str, float] | str = "global"
     rescore: bool = False
-    calibrate: bool = False
 
     name = "multilabel"
     holds = "any set of mentions"
@@ -96,8 +90,6 @@ class Multilabel(Model):
                 check_choice("restrictions", name, RESTRICTIONS)
         if isinstance(self.threshold, str):
             check_choice("threshold", self.threshold, ("global", "label"))
-        if self.calibrate and self.rescore:
-            raise ParameterError("calibrate=True takes scores as they are learned; leave out rescore=True")
 
     # What it holds
 
@@ -142,10 +134,6 @@ class Multilabel(Model):
         if self.rescore and lesson.gap > 0:
             rescoring = Rescoring.learn(lesson.candidates_apart(), task.sentences, task.gold)
 
-        calibration: tuple[float, float] | None = None
-        if self.calibrate and trainer.name != "loglinear":
-            calibration = _calibrated(lesson.candidates_apart(), task.gold)
-
         def dev_f1(learned: SubsetWeights) -> float:
             dev = task.dev or ()
             return micro([s.mentions for s in dev], lesson.made(learned).find(dev, task.threads)).f1
@@ -163,7 +151,6 @@ class Multilabel(Model):
         trained = lesson.made(learned)
         if task.dev is not None and isinstance(self.threshold, str):
             _choose_threshold(trained, task.dev, task.threads, by_label=self.threshold == "label")
-        trained.calibration = calibration
         if rescoring is not None:
             thresholds = dict(zip(trained.types, trained.thresholds.tolist(), strict=True))
             trained.rescoring = replace(rescoring, thresholds=thresholds)
@@ -191,9 +178,6 @@ class Multilabel(Model):
             )
             trained.rescoring = None if header["company"] is None else Rescoring.from_json(header["company"])
             trained.set_threshold(dict(zip(types, header["thresholds"], strict=True)))
-            if header.get("calibration") is not None:
-                slope, offset = map(float, header["calibration"])
-                trained.calibration = slope, offset
         except (KeyError, TypeError, AttributeError, ParameterError) as error:
             raise ModelFileError(f"the labels of the multilabel model are damaged: {error}") from None
         return trained
@@ -264,15 +248,6 @@ class _Lesson:
             return model.unrestricted([s for s, _ in block], LOOKED_AT, LOWEST, self.task.threads)
 
         return cross_fit(pairs, FOLDS, train, apply, sizes=self.task.sizes)
-
-
-def _calibrated(scored: Sequence[Sequence[tuple[float, Mention]]], gold: Mentions) -> tuple[float, float] | None:
-    """The curve from scores to probabilities; None if all candidates are right, or all wrong."""
-    wanted = map(set, gold)
-    pairs = [(s, m in own) for some, own in zip(scored, wanted, strict=True) for s, m in some]
-    if len({right for _, right in pairs}) < 2:
-        return None
-    return platt([score for score, _ in pairs], [right for _, right in pairs])
 
 
 def _choose_threshold(trained: Subsets, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -14,7 +15,10 @@ from spanloom.base.arrays import Arrays, below
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, reading_order
+from spanloom.decisions import penalty
 from spanloom.decisions.combine import conflicting
+from spanloom.decisions.penalty import Penalty
+from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.inference import Distribution, Joint
 from spanloom.learning import Iteration, Listener, Trainer
@@ -75,6 +79,10 @@ class Reduction(Model):
     def penalised(self) -> bool:
         return self.part.penalised
 
+    @property
+    def probabilistic(self) -> bool:
+        return self.part.probabilistic
+
     def trainer(self, given: Trainer | str) -> Trainer:
         return self.part.trainer(given)
 
@@ -101,10 +109,28 @@ class Reduction(Model):
                 task.listener(numbered(record))
 
         sentences = [s.with_mentions(m) for s, m in zip(task.sentences, gold, strict=True)]
-        features = task.features.plus(templates)
-        own = replace(task, sentences=sentences, gold=[], features=features, dev=dev, listener=tell)
+        by_label = task.penalty if isinstance(task.penalty, Mapping) else {}
+        learned = {m.label for mentions in gold for m in mentions}
+        if by_label or (
+            isinstance(task.penalty, str) and learned.isdisjoint(m.label for s in dev or () for m in s.mentions)
+        ):
+            wanted: penalty.Wanted = 0.0  # set below, or nothing to choose it on
+        else:
+            wanted = task.penalty
+        own = replace(
+            task,
+            sentences=sentences,
+            gold=[],
+            features=task.features.plus(templates),
+            penalty=wanted,
+            dev=dev,
+            listener=tell,
+            start=_part_of(task.start, number, gold),
+        )
         fitted = fit_model(self.part, own)
-        fitted.whole()  # without the other parts, one that was stopped is of no use
+        trained = fitted.whole()  # without the other parts, one that was stopped is of no use
+        if by_label:
+            trained.set_penalty(of_labels(by_label, trained.labels))
         return replace(fitted, history=[numbered(record) for record in fitted.history])
 
 
@@ -160,6 +186,40 @@ class Parts(Trained):
                 known[:] = [p + (m.prob or 0.0) * (1 - p) for p, m in zip(known, own, strict=True)]
         return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
 
+    # The mention penalty: each part has its own, which training may have chosen
+
+    @property
+    def penalty_in_use(self) -> Penalty:
+        """By label; a label whose penalty is not the same in all parts that know it has one for each: ``"2: DNA"``."""
+        found: Penalty = {}
+        for label in sorted({label for part in self.parts for label in part.penalty}):
+            each = {i: part.penalty.get(label, 0.0) for i, part in enumerate(self.parts, 1) if label in part.labels}
+            if len(set(each.values())) == 1:
+                found[label] = each.popitem()[1]
+            else:
+                found |= {f"{number}: {label}": value for number, value in each.items()}
+        return found
+
+    def set_penalty(self, chosen: Penalty) -> None:
+        for part in self.parts:
+            part.set_penalty(of_labels(chosen, part.labels))
+
+    def tune_penalty(self, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> Curve:
+        if by_label:
+            raise ParameterError(
+                f"the parts of the model {self.model.name!r} may depend on each other, so that penalties of labels are "
+                'not chosen apart after training; choose one for all labels, or train with penalty="auto-by-label"'
+            )
+
+        def find(chosen: Penalty) -> Mentions:
+            self.set_penalty(chosen)
+            return self.find(dev, threads)
+
+        labels = sorted(self.labels)
+        self.penalty_curve = penalty.choose_one(penalty.sweep(find, [s.mentions for s in dev], labels))
+        self.set_penalty(penalty.by_label(self.penalty_curve.chosen or 0.0, labels))
+        return self.penalty_curve
+
     def seen_by_parts(self, sentences: Sequence[Sentence], threads: int | None) -> list[Sequence[Sentence]]:
         """Return the sentences as each part gets them."""
         return [sentences] * len(self.parts)
@@ -177,6 +237,12 @@ class Parts(Trained):
         return lambda sentences: list(self.seen_by_parts(sentences, None)[number])
 
     # Keeping
+
+    def pruned(self, least: float) -> Trained:
+        smaller = copy(self)
+        smaller._parts = [part.pruned(least) for part in self.parts]
+        smaller.extractor = _no_features(smaller._parts, self.extractor.features)
+        return smaller
 
     def weight_columns(self) -> Iterator[WeightColumn]:
         for number, part in enumerate(self.parts, 1):
@@ -196,6 +262,22 @@ class Parts(Trained):
         return {
             f"model.{i}.{name}": array for i, part in enumerate(self.parts) for name, array in part.state()[0].items()
         }
+
+
+def _part_of(start: Trained | None, number: int, gold: Mentions) -> Trained | None:
+    """The part to start from: the one of the same number, or if it shares no label, the one that shares most."""
+    if start is None:
+        return None
+    labels = {m.label for mentions in gold for m in mentions}
+    parts = [part for part in start.parts if not isinstance(part, _OwnTagger)]
+    if number < len(parts) and parts[number].labels & labels:
+        return parts[number]
+    return max(parts, key=lambda part: len(part.labels & labels), default=None)
+
+
+def of_labels(values: Mapping[str, float], labels: Collection[str]) -> Penalty:
+    """Return the penalties of these labels."""
+    return {label: float(value) for label, value in values.items() if label in labels and value}
 
 
 def restore_parts(header: Mapping[str, Any], arrays: Arrays) -> tuple[list[Trained], frozenset[str]]:
@@ -229,6 +311,11 @@ class _Own(Model):
     flat = True
     penalised = False
 
+    @property
+    def probabilistic(self) -> bool:
+        """Only a recogniser of spanloom, without annotators and the like, shares what it believes."""
+        return bool(getattr(self.make(), "will_be_plain", False))
+
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         return None
 
@@ -255,6 +342,7 @@ class _OwnTagger(Trained):
 
     def __init__(self, model: _Own, tagger: FlatTagger) -> None:
         self.model, self.tagger, self.penalty = model, tagger, {}
+        self.labels = frozenset()  # unknown: it has no penalty to be set by label
 
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None

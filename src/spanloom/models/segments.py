@@ -153,6 +153,7 @@ class SegmentModel(StructuredModel):
     longest: int | None = None
 
     sites = "segments"
+    penalised = False  # no column starts a mention
 
     def check(self) -> None:
         if self.longest is not None:

@@ -11,7 +11,7 @@ from spanloom._native import ChainStructure
 from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.inference import Trellis, separator_reading
+from spanloom.inference import Reading, Trellis, separator_reading
 from spanloom.inference.batch import chain_batch
 from spanloom.models.component import Component, Shapes
 from spanloom.schemes.partial import Mask, allowed_separators
@@ -49,8 +49,14 @@ class SeparatorComponent(Component):
             found[number].append(Mention(self.type, ((start, end),)))
         return found
 
+    def chain(self, global_scores: Floats) -> tuple[ChainStructure, Floats, Reading]:
+        """EDGE is the chain of STATE without transition scores."""
+        transitions = global_scores if len(global_scores) else np.zeros(len(SEPARATORS) ** 2)
+        return self._chain, transitions, self._reading
+
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
-        return Trellis.of(self._chain, scores, self._transitions(global_scores), self._reading)
+        chain, transitions, reading = self.chain(global_scores)
+        return Trellis.of(chain, scores, transitions, reading)
 
     def probabilities(
         self,
@@ -61,13 +67,8 @@ class SeparatorComponent(Component):
         mentions: Sequence[Sequence[Mention]],
         threads: int = 0,
     ) -> list[list[float]]:
-        transitions = self._transitions(global_scores)
-        return chain_batch(self._chain, self._reading, scores, ptr, transitions, mentions, threads)
-
-    @staticmethod
-    def _transitions(global_scores: Floats) -> Floats:
-        """EDGE is the chain of STATE without transition scores."""
-        return global_scores if len(global_scores) else np.zeros(len(SEPARATORS) ** 2)
+        chain, transitions, reading = self.chain(global_scores)
+        return chain_batch(chain, reading, scores, ptr, transitions, mentions, threads)
 
     def located(self, mentions: Sequence[Mention], shapes: Shapes, number: int) -> list[tuple[int, Parts]]:
         """Sites are gaps; the k-th global cell joins the gaps around token k."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import Decoder, SparseRows
-from spanloom.base.arrays import Arrays
+from spanloom.base.arrays import Arrays, without_small
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Parts, reading_order
@@ -22,14 +22,15 @@ from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
-from spanloom.learning import Interrupted, Iteration, Problem, StructureTrainer, Weights, follow, named
+from spanloom.learning import Interrupted, Iteration, StructureTrainer, Weights, follow, named
 from spanloom.models.base import Mentions, Model, Task
-from spanloom.models.believing import with_probabilities
+from spanloom.models.believing import Finder, with_probabilities
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.decoding import Dev, decode_all
-from spanloom.models.supervised import supervise
+from spanloom.models.learner import Learner, LocalLearner
 from spanloom.models.trained import Trained, WeightColumn, chunks
+from spanloom.models.warm import Wanted, carried
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -41,6 +42,8 @@ CHUNK = 1 << 18
 @dataclass(frozen=True)
 class StructuredModel(Model):
     """A model that is made of components."""
+
+    in_blocks = True
 
     @abstractmethod
     def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
@@ -62,28 +65,26 @@ class StructuredModel(Model):
     def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
         trainer = structure_trainer(task.trainer)
         components = self.components(task.gold, task.lengths)
-        labels = _labels(components)
         _check_penalty(self, components, task.penalty)  # before the training, not after it
-        extractor = FeatureExtractor(task.features, self.sites)
-        shapes = self.shapes(task.sentences, extractor.layout)
-        rows = extractor.fit(task.sentences, task.threads, shapes.lattices)
-        compressed = trainer.prepare(rows)
+        learner = (task.learner or LocalLearner)(self, task, trainer)
+        try:
+            return self._learn(task, components, learner, trainer)
+        finally:
+            learner.close()
+
+    def _learn(
+        self, task: Task, components: list[Component], learner: Learner, trainer: StructureTrainer
+    ) -> tuple[Trained, list[Iteration]]:
+        labels, extractor = _labels(components), learner.extractor
         dev = None if task.dev is None else self._watched(task.dev, extractor, task.threads)
         weights: list[Weights] = []
         history: list[Iteration] = []
         interrupted = False
         for number, component in enumerate(components):
-            problem = Problem(
-                rows,
-                component.structure_for(shapes),
-                supervise(component, task.sentences, task.gold, shapes),
-                *component.tying(),
-                compressed=compressed,
-            )
             try:
                 learned, records = follow(
                     named(
-                        trainer.steps(problem, seed=task.seed, threads=task.threads, component=number),
+                        learner.steps(number, component, self._start(task, component, extractor)),
                         ", ".join(sorted(component.types)) if len(components) > 1 else "",
                         len(components),
                     ),
@@ -107,6 +108,12 @@ class StructuredModel(Model):
         if interrupted:
             raise Interrupted(trained, history)
         return trained, history
+
+    def _start(self, task: Task, component: Component, extractor: FeatureExtractor) -> Weights | None:
+        if task.start is None:
+            return None
+        wanted = Wanted.of(component, extractor, task.start.extractor)
+        return task.start.start_for(wanted, component.structure.global_cells)
 
     def _watched(self, dev: Sequence[Sentence], extractor: FeatureExtractor, threads: int | None) -> Dev:
         shapes = self.shapes(dev, extractor.layout)
@@ -143,6 +150,7 @@ class Structured(Trained):
         self.decoder = Decoder.joined(
             [(c.structure, one.features.ravel(), one.globals) for c, one in zip(components, weights, strict=True)]
         )
+        self.finder = Finder.of(components, weights, self.decoder)
 
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
@@ -154,6 +162,8 @@ class Structured(Trained):
         return self.extractor.transform(sentences, threads, shapes.lattices), shapes
 
     def _search(self, rows: SparseRows, shapes: Shapes, threads: int | None) -> Mentions:
+        if self.finder is not None:
+            return self.finder.find(rows, threads)
         found = decode_all(self.components, self.decoder, rows, shapes, threads or 0)
         if len(found) == 1:
             return found[0]
@@ -175,6 +185,13 @@ class Structured(Trained):
                 ]
                 yield parts[0] if len(parts) == 1 else Joint(parts)
 
+    def pruned(self, least: float) -> Trained:
+        weights = [replace(one, features=without_small(one.features, least)) for one in self.weights]
+        smaller = Structured(self.model, self.components, *_prune(self.extractor, weights))
+        smaller.set_penalty(self.penalty)
+        smaller.penalty_curve = self.penalty_curve
+        return smaller
+
     @property
     def belief(self) -> str:
         return "bound" if any(not component.exact for component in self.components) else "exact"
@@ -191,12 +208,19 @@ class Structured(Trained):
     def find_with_probabilities(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
     ) -> Mentions:
+        if self.finder is not None:
+            return self.finder.find(self._rows(sentences, threads)[0], threads, probabilities=True)
         done: Mentions = []
         for chunk in chunks(sentences, CHUNK):
             rows, shapes = self._rows(chunk, threads)
             found = self._search(rows, shapes, threads)
             done += with_probabilities(self.components, self.weights, self.decoder, rows, shapes, found, threads)
         return done
+
+    def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
+        if self.finder is not None:
+            return self.finder.find(self._rows(sentences, threads)[0], threads, above=above)
+        return super().find_above(sentences, above, threads)
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
         rows, shapes = self._rows(sentences, None)
@@ -254,6 +278,9 @@ class Structured(Trained):
             words = component.words(column, *quoted(tokens, site))
             keys = first + ids * width + column
             found.add(Cell(site, component.columns[column], words, count), keys, weights.features[ids, column], values)
+
+    def start_for(self, wanted: Wanted, global_cells: int) -> Weights | None:
+        return carried(self.components, self.weights, wanted, global_cells)
 
     @property
     def untrained(self) -> frozenset[str]:
@@ -347,12 +374,12 @@ def _check_penalty(model: Model, components: Sequence[Component], wanted: penalt
         penalty.by_label(wanted, sorted(_labels(components)))
 
 
-def _prune(extractor: FeatureExtractor, weights: list[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
+def _prune(extractor: FeatureExtractor, weights: Sequence[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
     """Drop the features that no component uses; with an L1 penalty that is most of them."""
     used = np.zeros(extractor.size, np.bool_)
     for one in weights:
         used |= one.features.any(axis=1)
     if used.all():
-        return extractor, weights
+        return extractor, list(weights)
     smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
     return extractor.keep(np.flatnonzero(used)), smaller

@@ -22,7 +22,7 @@ from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring
 from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.inference import Distribution, Independent
 from spanloom.learning import SubsetWeights
-from spanloom.learning.online import ROLES
+from spanloom.learning.online import ROLES, native_restrictions
 from spanloom.models.base import Mentions
 from spanloom.models.contrast import Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.trained import Trained, WeightColumn
@@ -84,7 +84,6 @@ class Subsets(Trained):
         self.gap, self.restrictions, self.has_odds = gap, restrictions, probabilities
         self.weights, self._pairs, self.penalty = weights, pairs, {}
         self.rescoring: Rescoring | None = None
-        self.calibration: tuple[float, float] | None = None  # slope and offset, see decisions.platt
         self.thresholds = np.zeros(len(types))
         self._finder = SubsetFinder(
             pairs.program,
@@ -159,9 +158,7 @@ class Subsets(Trained):
             k,
             thresholds,
             above,
-            "no_overlap" in restrictions,
-            "no_embedding" in restrictions,
-            "no_self_embedding" in restrictions,
+            native_restrictions(restrictions),
             threads or 0,
         )
         return [[(score, self._mention(score, t, tokens)) for score, t, tokens in subsets] for subsets in found]
@@ -178,27 +175,18 @@ class Subsets(Trained):
     def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
         """Every candidate for itself; what else there is has no probability.
 
-        The log-odds are the score where it was learned as such, or what calibration makes of it. Otherwise a margin has
-        even odds at the threshold.
+        The log-odds are the score where it was learned as such. Otherwise a margin has even odds at the threshold.
         """
         least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
         for scored in self.candidates(sentences, threads=threads):
             odds = [
-                self._odds(score, least[mention.label]) if mention.prob is None else _log_odds(mention.prob)
+                score - least[mention.label] if mention.prob is None else _log_odds(mention.prob)
                 for score, mention in scored
             ]
             yield Independent([mention for _, mention in scored], odds, exact=False)
 
-    def _odds(self, score: float, least: float) -> float:
-        if self.calibration is None:
-            return score - least
-        slope, offset = self.calibration
-        return slope * score + offset
-
     @property
     def belief(self) -> str:
-        if self.calibration is not None:
-            return "calibrated"
         return "candidates" if self.has_odds else "scores"
 
     def rivals(self, sentence: Sentence, mention: Mention) -> tuple[float, list[Mention], list[Mention]]:
@@ -286,7 +274,6 @@ class Subsets(Trained):
             "restrictions": list(self.restrictions),
             "thresholds": self.thresholds.tolist(),
             "company": None if self.rescoring is None else self.rescoring.to_json(),
-            "calibration": None if self.calibration is None else list(self.calibration),
             "probabilities": self.has_odds,
         }
 

@@ -88,6 +88,7 @@ class Tagger(StructuredModel):
     column: str = "pos"
 
     name = "tagger"
+    penalised = False
     holds = "one label for every token"
 
     @property

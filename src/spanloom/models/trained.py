@@ -18,9 +18,11 @@ from spanloom.decisions.penalty import Penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution
+from spanloom.learning import Weights
 from spanloom.models.base import CLASSES, Mentions, Model
 from spanloom.models.contrast import Contrast, Pair
 from spanloom.models.holding import Holder
+from spanloom.models.warm import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Trained(ABC):
 
         ``"exact"``: those of its distribution; ``"bound"``: such, or lower bounds where structures are too many;
         ``"parts"``: of parts that were trained apart; ``"candidates"``: each candidate for itself;
-        ``"calibrated"``: margins by Platt scaling; ``"scores"``: a function of margins, not calibrated.
+        ``"scores"``: a function of margins, not calibrated.
         """
         return "exact"
 
@@ -101,6 +103,10 @@ class Trained(ABC):
     ) -> Mentions:
         """Return what ``find`` does, with probabilities."""
         return self.probabilities(sentences, self.find(sentences, threads, conflicts), threads)
+
+    def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
+        """Return every mention with at least a probability, which is above 0, in reading order."""
+        return [one.mentions(above) for one in self.distributions(sentences, threads)]
 
     # Why
 
@@ -119,6 +125,10 @@ class Trained(ABC):
         """Yield for pairs of mention sets what the scores of their structures differ in; see ``models.contrast``."""
         raise ParameterError(f"the scores of the model {self.model.name!r} are no sums of weights: it explains nothing")
 
+    def start_for(self, wanted: Wanted, global_cells: int) -> Weights | None:
+        """Return its weights for a component to start from; None if it has none that fit."""
+        return None
+
     @property
     def parts(self) -> list[Trained]:
         """The trained models that it is made of: itself alone, unless its model is a reduction."""
@@ -135,6 +145,11 @@ class Trained(ABC):
         return frozenset()
 
     # The mention penalty
+
+    @property
+    def penalty_in_use(self) -> Penalty:
+        """The mention penalty by label, also that of parts."""
+        return self.penalty
 
     def set_penalty(self, chosen: Penalty) -> None:
         """Use a mention penalty from now on."""
@@ -154,6 +169,13 @@ class Trained(ABC):
         return ParameterError(f"the model {self.model.name!r} takes no mention penalty")
 
     # Keeping
+
+    def pruned(self, least: float) -> Trained:
+        """Return the model without weights below ``least`` in absolute value, and without features of no weight.
+
+        A model that has no such weights, or cannot do without them, is returned as it is.
+        """
+        return self
 
     @abstractmethod
     def weight_columns(self) -> Iterator[WeightColumn]:
@@ -212,5 +234,7 @@ def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:
     extractor = FeatureExtractor.from_state(below(arrays, "features."), header["features"])
     trained = CLASSES[stored["name"]].restore(stored, arrays, extractor)
     trained.penalty = {}
-    trained.set_penalty({str(label): float(value) for label, value in header.get("mention_penalty", {}).items()})
+    penalty = {str(label): float(value) for label, value in header.get("mention_penalty", {}).items()}
+    if penalty:  # parts have theirs already
+        trained.set_penalty(penalty)
     return trained

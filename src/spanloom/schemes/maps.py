@@ -183,7 +183,7 @@ class Tying:
 def _by_score(params: list[list[int]], width: int) -> Tied:
     table = np.array(params, np.int32).T  # table[score, representation]: parameter
     ptr = np.arange(table.shape[0] + 1, dtype=np.int64) * table.shape[1]
-    return ptr, np.ascontiguousarray(table).ravel(), width
+    return Tied(ptr, np.ascontiguousarray(table).ravel(), width)
 
 
 def _name(scheme: Scheme, place: Place, outside: bool) -> str:

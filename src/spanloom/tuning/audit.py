@@ -34,7 +34,6 @@ SURE = 0.5
 """What stands instead of an annotated mention must be more likely than not."""
 DOUBT = 0.01
 """How often a model is taken to be wrong where it is quite sure: p becomes DOUBT + (1 − 2 · DOUBT) · p."""
-KINDS = ("missing", "label", "border", "extra")
 
 
 @dataclass(frozen=True, slots=True)

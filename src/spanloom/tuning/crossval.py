@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.evaluation import Report, Score, evaluate
+from spanloom.evaluation import Evaluation, Score, evaluate
 from spanloom.tuning.folds import folds, others
-from spanloom.tuning.jobs import Job, Result, Settings, mentions_of, run_jobs, score_of
+from spanloom.tuning.jobs import Job, Result, Settings, Trainings, mentions_of, run_jobs, score_of
 
 
 class CrossValidation:
@@ -36,7 +36,7 @@ class CrossValidation:
                 found[i] = _with(corpus[i], mentions)
         self.predicted = [found[i] for i in range(len(corpus))]
         predicting = sum(r["scores"][0][3] for r in results)
-        self.report: Report = evaluate(corpus, self.predicted, seconds=predicting)
+        self.report: Evaluation = evaluate(corpus, self.predicted, seconds=predicting)
 
     @property
     def spread(self) -> float:
@@ -61,6 +61,7 @@ def cross_validate(
     state: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     make: Callable[[Settings], Any] | None = None,
+    trainings: Trainings | None = None,
 ) -> CrossValidation:
     """Train on all folds but one and predict that one, for each fold (Alex et al. 2007: five, by document).
 
@@ -72,7 +73,7 @@ def cross_validate(
         How many folds, and the seed of the shuffle.
     settings
         Of the ``Recognizer``.
-    processes, state, progress, make
+    processes, state, progress, make, trainings
         As in :func:`spanloom.tuning.tune`.
 
     Examples
@@ -86,7 +87,7 @@ def cross_validate(
     items = list(corpus)
     parts = folds(items, k, seed=seed)
     jobs = [Job(dict(settings or {}), [{}], others(len(items), part), tuple(part), keep=True) for part in parts]
-    results = run_jobs(items, jobs, processes=processes, state=state, progress=progress, make=make)
+    results = run_jobs(items, jobs, processes=processes, state=state, progress=progress, make=make, trainings=trainings)
     return CrossValidation(items, parts, results)
 
 

@@ -1,7 +1,8 @@
 """Trainings to be done: side by side on several cores, each once, and kept as soon as it is done.
 
 A job is a training with settings on a part of the corpus, and what is then predicted for another part under one or more
-ways of decoding. Results are kept in a file, a line of JSON for each; a job whose line is there is not done again.
+ways of decoding. Jobs that differ in the L2 penalty alone follow each other, each from the optimum of the one before.
+Results are kept in a file, a line of JSON for each; a job whose line is there is not done again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,13 @@ from spanloom.base.files import whole_file
 from spanloom.configuration import configure
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.evaluation import Score, micro
-from spanloom.recognizer import Recognizer
 
 Item = Sentence | Document
 Settings = dict[str, Any]
 Result = dict[str, Any]
+
+PENALTIES = ("l2", "trainer__l2")
+"""Names of the L2 penalty."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class Job:
         return hashlib.sha256(json.dumps(values, sort_keys=True, default=repr).encode()).hexdigest()[:16]
 
 
+Trainings = Callable[[Sequence[Item], Mapping[str, Job], Callable[[Settings], Any]], Iterator[tuple[str, Result]]]
+"""Does jobs on a corpus with a maker of recognisers, in any order; yields the key and the result of each."""
+
+
 def run_jobs(
     corpus: Sequence[Item],
     jobs: Sequence[Job],
@@ -65,6 +72,7 @@ def run_jobs(
     state: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     make: Callable[[Settings], Any] | None = None,
+    trainings: Trainings | None = None,
 ) -> list[Result]:
     """Do the jobs; results in their order.
 
@@ -79,7 +87,9 @@ def run_jobs(
     progress
         Called with the number of jobs done and of all jobs.
     make
-        Makes a recogniser of settings; :func:`make_recognizer` if left out.
+        Makes a recogniser of settings; ``configure`` if left out.
+    trainings
+        Does the jobs, if not processes of this machine: ``spanloom.scale.dask.trainings(client)``.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if processes is not None and processes < 1:
@@ -93,8 +103,7 @@ def run_jobs(
                         "(spanloom train --dev REF --penalty auto); here, give numbers to try"
                     )
     processes = min(processes or cores, max(1, len(jobs)))
-    make = make or make_recognizer
-    threads = max(1, cores // processes)
+    make = make or configure
     digest = _digest(corpus)
     keys = [job.key(digest) for job in jobs]
     store = _Store(state)
@@ -103,22 +112,15 @@ def run_jobs(
     total = len(set(keys))
     if progress and results:
         progress(len(results), total)
-    for key, result in _results(corpus, left, min(processes, len(left)), threads, make):
+    here = min(processes, len(paths(left)))
+    threads = max(1, cores // max(here, 1))
+    found = trainings(corpus, left, make) if trainings else _results(corpus, left, here, threads, make)
+    for key, result in found:
         results[key] = result
         store.add(key, result)
         if progress:
             progress(len(results), total)
     return [results[key] for key in keys]
-
-
-def make_recognizer(settings: Settings) -> Recognizer:
-    """Make a recogniser; ``min_count`` among the settings is the cut-off of its feature set."""
-    settings = dict(settings)
-    count = settings.pop("min_count", None)
-    if count is not None:
-        given = {name: settings.pop(name) for name in ("features", "clusters") if name in settings}
-        settings["features"] = replace(Recognizer(**given).feature_set(), min_count=count)
-    return configure(settings)
 
 
 def mentions_of(result: Mapping[str, Any]) -> list[list[list[Mention]]]:
@@ -130,6 +132,27 @@ def mentions_of(result: Mapping[str, Any]) -> list[list[list[Mention]]]:
         ]
         for document in result["predictions"]
     ]
+
+
+def paths(jobs: Mapping[str, Job]) -> list[dict[str, Job]]:
+    """Put jobs together that differ in ``l2`` alone, the largest first: their optima are near each other.
+
+    Examples
+    --------
+    >>> jobs = {f"{l2}{n}": Job({"l2": l2, "keep": "longest"}, [{}], (n,), ()) for n in (0, 1) for l2 in (0.1, 1.0)}
+    >>> [list(path) for path in paths(jobs)]
+    [['1.00', '0.10'], ['1.01', '0.11']]
+    """
+    found: dict[str, dict[str, Job]] = {}
+    for key, job in jobs.items():
+        rest = {name: value for name, value in job.settings.items() if name not in PENALTIES}
+        found.setdefault(repr((rest, job.decoding, job.train, job.test, job.keep)), {})[key] = job
+    return [dict(sorted(path.items(), key=lambda pair: -_penalty(pair[1].settings))) for path in found.values()]
+
+
+def _penalty(settings: Settings) -> float:
+    given = [settings[name] for name in PENALTIES if name in settings]
+    return float(given[0]) if given and isinstance(given[0], int | float) else 0.0
 
 
 class _Store:
@@ -167,16 +190,16 @@ def _results(
     corpus: Sequence[Item], jobs: Mapping[str, Job], processes: int, threads: int, make: Callable[[Settings], Any]
 ) -> Iterator[tuple[str, Result]]:
     if processes <= 1:
-        for key, job in jobs.items():
-            yield key, _do(corpus, job, threads, make)
+        for path in paths(jobs):
+            yield from _do_path(corpus, path, threads, make)
         return
     # Fresh interpreters: a fork would copy the native core's threads in an unknown state.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, context, _prepare, (list(corpus), threads, make)) as pool:
-        waiting = {pool.submit(_do_here, job): key for key, job in jobs.items()}
+        waiting = [pool.submit(_do_here, path) for path in paths(jobs)]
         try:
             for future in as_completed(waiting):
-                yield waiting[future], future.result()
+                yield from future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -191,17 +214,32 @@ def _prepare(corpus: Sequence[Item], threads: int, make: Callable[[Settings], An
     _here = corpus, threads, make
 
 
-def _do_here(job: Job) -> Result:
+def _do_here(path: Mapping[str, Job]) -> list[tuple[str, Result]]:
     if _here is None:
         raise RuntimeError("a worker was asked to train before it had the corpus")
     corpus, threads, make = _here
-    return _do(corpus, job, threads, make)
+    return list(_do_path(corpus, path, threads, make))
 
 
-def _do(corpus: Sequence[Item], job: Job, threads: int, make: Callable[[Settings], Any]) -> Result:
+def _do_path(
+    corpus: Sequence[Item], path: Mapping[str, Job], threads: int, make: Callable[[Settings], Any]
+) -> Iterator[tuple[str, Result]]:
+    """Do the jobs of a path, each from the optimum of the one before, if that was reached."""
+    before: Any = None
+    for key, job in path.items():
+        recognizer = make({"threads": threads, **job.settings})
+        yield key, _train_and_score(corpus, job, recognizer, before)
+        before = recognizer if getattr(recognizer, "training_", {}).get("converged") else None
+
+
+def do_job(corpus: Sequence[Item], job: Job, threads: int, make: Callable[[Settings], Any]) -> Result:
+    """Train, predict and score."""
+    return _train_and_score(corpus, job, make({"threads": threads, **job.settings}), None)
+
+
+def _train_and_score(corpus: Sequence[Item], job: Job, recognizer: Any, before: Any) -> Result:
     start = time.perf_counter()
-    recognizer = make({"threads": threads, **job.settings})
-    recognizer.fit([corpus[i] for i in job.train])
+    recognizer.fit([corpus[i] for i in job.train], **({} if before is None else {"start": before}))
     trained = time.perf_counter() - start
     test = [corpus[i] for i in job.test]
     gold = [s.mentions for item in test for s in _sentences(item)]

@@ -12,7 +12,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
 from spanloom.evaluation import Score
 from spanloom.tuning.folds import folds, others, part_of
-from spanloom.tuning.jobs import Job, Settings, run_jobs, score_of
+from spanloom.tuning.jobs import Job, Settings, Trainings, run_jobs, score_of
 
 L2_VALUES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """The L2 penalties that are tried unless others are given: ten, as in Cho et al."""
@@ -71,6 +71,7 @@ def tune(
     state: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
     make: Callable[[Settings], Any] | None = None,
+    trainings: Trainings | None = None,
 ) -> Tuning:
     """Train with every combination of settings and score each on held-out text.
 
@@ -99,6 +100,8 @@ def tune(
         Called with the number of trainings done and of all trainings.
     make
         Makes a recogniser of settings, for trials of something else than a ``Recognizer``.
+    trainings
+        Does the trainings, if not processes of this machine: ``spanloom.scale.dask.trainings(client)``.
 
     Examples
     --------
@@ -124,7 +127,9 @@ def tune(
     for one in settings:
         own = {name: value for name, value in one.items() if name != SHARE}
         jobs += [Job(own, decoding, part_of(learn, one.get(SHARE, 1), seed=seed), test) for learn, test in parts]
-    results = run_jobs(corpus, jobs, processes=processes, state=state, progress=progress, make=make)
+    results = run_jobs(
+        corpus, jobs, processes=processes, state=state, progress=progress, make=make, trainings=trainings
+    )
     trials = []
     for i, one in enumerate(settings):
         found = results[i * len(parts) : (i + 1) * len(parts)]

@@ -15,7 +15,9 @@ from spanloom.corpus import Document, Mention, Sentence
 from spanloom.inference import Distribution
 from spanloom.recognizer import Recognizer
 
-WAYS = ("entropy", "margin", "disagreement", "random")
+WAYS = ("entropy", "margin", "change", "disagreement", "random")
+LEAST = 0.05
+"""Mentions that are less probable count for nothing in ``change``."""
 ALIKE = 0.5
 """Sentences that share more of their word pairs than this (Jaccard) are near-duplicates."""
 
@@ -59,8 +61,8 @@ def suggest(
         Text without annotation; mentions in it are not looked at.
     by
         ``"entropy"``: of the distribution over structures, in nats per token. ``"margin"``: 1 − (P of the best mention
-        set − P of the second). ``"disagreement"``: with the model ``other``, 1 − |both find| / |one finds|.
-        ``"random"``: to compare with.
+        set − P of the second). ``"change"``: how many mentions of the answer an annotator would change, as expected.
+        ``"disagreement"``: with the model ``other``, 1 − |both find| / |one finds|. ``"random"``: to compare with.
     other
         The second model for ``"disagreement"``.
     seed
@@ -75,6 +77,9 @@ def suggest(
     found = [[s.mentions for s in document.sentences] for document in ner.predict(documents)]
     if by == "random":
         scores = np.random.default_rng(seed).random(len(places)).tolist()
+    elif by == "change":
+        likely = [[s.mentions for s in document.sentences] for document in ner.predict(documents, above=LEAST)]
+        scores = [change(found[d][i], likely[d][i]) for d, i in places]
     elif other is not None:
         second = [[s.mentions for s in document.sentences] for document in other.predict(documents)]
         scores = [disagreement(found[d][i], second[d][i]) for d, i in places]
@@ -102,6 +107,26 @@ def margin(belief: Distribution, length: int) -> float:
     """Return 1 minus the distance of the two most probable mention sets."""
     best = [p for p, _ in belief.k_best(2)]
     return 1.0 - (best[0] - (best[1] if len(best) > 1 else 0.0))
+
+
+def change(answer: Sequence[Mention], likely: Sequence[Mention]) -> float:
+    """Return the expected number of mentions that are wrong or missing in an answer.
+
+    Parameters
+    ----------
+    answer
+        The mentions that were found.
+    likely
+        All mentions that are not too improbable, with their probabilities.
+
+    Examples
+    --------
+    >>> a, b = Mention("X", ((0, 1),), prob=0.75), Mention("X", ((1, 2),), prob=0.25)
+    >>> change([a], [a, b])
+    0.5
+    """
+    probs = {mention: mention.prob or 0.0 for mention in likely}
+    return sum(1 - probs.pop(mention, 0.0) for mention in answer) + sum(probs.values())
 
 
 def disagreement(a: Sequence[Mention], b: Sequence[Mention]) -> float:

@@ -52,8 +52,8 @@ class HashSlots {
   }
 
   // Asks for the memory that find(tag, …) will read, so that several lookups can wait for memory at the same time.
-  void prefetch(std::uint64_t tag) const {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[mix(tag) & mask_]);
+  SPANLOOM_INLINE void prefetch(std::uint64_t tag) const {
+    if (!slots_.empty()) spanloom::prefetch(&slots_[mix(tag) & mask_]);
   }
 
   // The caller has made sure that the key is not there yet.

@@ -38,6 +38,9 @@ double sum(const double* x, std::size_t n);
 // out[i] = a[i] * b[i]; returns the sum of out.
 double multiply_sum(const double* a, const double* b, std::size_t n, double* out);
 
+// Whether a[i] > b[i] for all i; n is a multiple of kLane / 2.
+bool all_above(const double* a, const double* b, std::size_t n);
+
 // One Viterbi step: best[y] = scores[y] + max over x < rows of previous[x] + matrix[x, y], back[y] = the first best x.
 void max_step(const double* previous, const double* matrix, const double* scores, std::size_t rows, std::size_t stride,
               double* best, std::int32_t* back);

@@ -8,14 +8,13 @@
 #include <sys/mman.h>
 #endif
 
+#define SPANLOOM_INLINE inline __attribute__((always_inline))
+
 namespace spanloom {
 
-// Asks for memory that is read soon; any address will do.
-inline void prefetch([[maybe_unused]] const void* address) {
-#if defined(__GNUC__)
-  __builtin_prefetch(address);
-#endif
-}
+// Asks for memory that is read soon; any address will do. It and what calls it for nothing else must be inlined: gcc
+// takes a function that only fetches for one without effect, and drops the calls.
+SPANLOOM_INLINE void prefetch(const void* address) { __builtin_prefetch(address); }
 
 // Memory for big arrays that are read in random order: on Linux it asks for pages of 2 MiB, as with small pages the
 // processor spends more time on finding the page than on reading the number. Everywhere else it is ordinary memory.

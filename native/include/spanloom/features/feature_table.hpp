@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spanloom/base/memory.hpp"
@@ -15,6 +16,9 @@ namespace spanloom {
 // Keys in one array, feature after feature: the value of each atom; for a bag the number of its values, then the
 // values.
 using KeyStream = std::vector<std::uint32_t>;
+
+// Where the values of a template's feature at `at` in the stream start and end; `at` moves behind them.
+std::pair<std::size_t, std::size_t> next_key(const Template& t, const KeyStream& keys, std::size_t& at);
 
 // The known features: key (template, values) -> id, exactly. Knows nothing of sentences or sites. Frozen: it never
 // changes, so any number of threads may ask.
@@ -48,7 +52,7 @@ class FeatureTable {
     return lookup.slots.find(tag,
                              [&](std::uint32_t id) { return !lookup.verify || std::ranges::equal(values, key(id)); });
   }
-  void prefetch(std::uint32_t index, std::uint64_t tag) const { lookups_[index].slots.prefetch(tag); }
+  SPANLOOM_INLINE void prefetch(std::uint32_t index, std::uint64_t tag) const { lookups_[index].slots.prefetch(tag); }
 
   // False if there is surely no such feature; most conjunctions in new text are new. Reads a small table that stays in
   // the cache of the processor, where a lookup would go to memory.
@@ -59,6 +63,10 @@ class FeatureTable {
 
   // "word[-1]=the & word[0]=gene"
   std::string name(std::uint32_t feature) const;
+
+  // For each feature the one of the same name in another table, or kNone: templates are the same if they are named the
+  // same and read the same part of a segment.
+  std::vector<std::uint32_t> numbers_in(const FeatureTable& other) const;
 
   // The table of these features only, renumbered in the order given. Throws unless they are distinct and known.
   FeatureTable keep(std::span<const std::uint32_t> features) const;

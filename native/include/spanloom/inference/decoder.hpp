@@ -25,6 +25,7 @@ class Decoder {
 
   std::size_t features() const { return features_; }
   std::size_t size() const { return slices_.size(); }
+  const Structure& structure(std::size_t part) const { return *slices_[part].structure; }
 
   // offsets[k] is added to the score of column k of one structure at every site; empty for none. Replaces earlier ones.
   void set_offsets(std::size_t part, std::vector<double> offsets);
@@ -40,6 +41,31 @@ class Decoder {
   // The same for every structure, at the price of one.
   std::vector<std::vector<double>> all_scores(const SparseRows& rows, int threads) const;
 
+  // Throws std::invalid_argument if rows have more features than there are weights for.
+  void check(const SparseRows& rows) const;
+
+  // One thread's way through sentences: the features of a sentence are looked up once, whatever is asked of it.
+  class Pass {
+   public:
+    // Decoder, rows (which were checked) and structures must outlive it.
+    Pass(const Decoder& decoder, const SparseRows& rows, std::span<const Structure* const> structures = {});
+
+    void load(std::size_t sentence);
+    std::size_t sites() const { return sites_; }
+    // scores[site, column] of the sentence under one structure, without offsets, in rows of its stride; until the next
+    // call.
+    const double* scores(std::size_t part);
+    // The site cells of the best structure, with offsets. Throws std::domain_error if there is none.
+    void best(std::size_t part, std::vector<std::int32_t>& cells, const std::uint8_t* mask = nullptr);
+
+   private:
+    const Decoder& decoder_;
+    const SparseRows& rows_;
+    std::vector<std::unique_ptr<Solver>> solvers_;
+    std::vector<double> all_, table_;
+    std::size_t sentence_ = 0, sites_ = 0;
+  };
+
  private:
   std::vector<std::vector<double>> tables(const SparseRows& rows, std::size_t begin, std::size_t end,
                                           int threads) const;
@@ -51,10 +77,6 @@ class Decoder {
     std::vector<double> offsets;
     std::size_t first = 0;
   };
-
-  void check(const SparseRows& rows) const;
-  // Copies the rows of one structure out of those of all, and adds its offsets.
-  void take(const Slice& slice, std::size_t sites, const std::vector<double>& all, std::vector<double>& table) const;
 
   std::vector<Slice> slices_;
   std::size_t features_ = 0;

@@ -33,6 +33,10 @@ class FlatReading {
   std::int32_t type(std::int32_t column) const { return types_[column]; }
   bool border(std::int32_t x, std::int32_t y) const { return borders_[x * types_.size() + y] != 0; }
 
+  // Appends the mentions of a path, given its site cells in ascending order. Throws std::invalid_argument unless there
+  // is one for each site.
+  void read(std::span<const std::int32_t> cells, std::vector<Found>& out) const;
+
   std::int32_t opens(std::int32_t x, std::int32_t y) const { return types_[y] >= 0 && border(x, y) ? 0 : -1; }
   Step step(std::int32_t, std::int32_t x, std::int32_t y) const {
     return border(x, y) ? Step{-1, true} : Step{0, false};
@@ -57,6 +61,10 @@ class SeparatorReading {
   std::size_t columns() const { return separators_.size() - 1; }
   std::int32_t types() const { return 1; }
   std::int32_t type(std::int32_t) const { return 0; }
+
+  // Appends the mentions of a path, given its site cells in ascending order, as they end. Throws std::invalid_argument
+  // unless there is one for each site.
+  void read(std::span<const std::int32_t> cells, std::vector<Found>& out) const;
 
   std::int32_t opens(std::int32_t, std::int32_t y) const {
     const std::int32_t what = separators_[y];

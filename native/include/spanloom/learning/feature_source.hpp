@@ -40,6 +40,12 @@ class FeatureSource {
   // The weights that parameters stand for: [features, columns] for every feature of the original matrix.
   std::vector<float> weights(std::span<const double> params) const;
   std::vector<double> global_weights(std::span<const double> params) const;
+  // With a support, untied: the weights of its pairs, feature after feature, those of a feature by ascending column.
+  std::vector<double> pair_weights(std::span<const double> params) const;
+
+  // The parameters that stand for weights [features, parameter columns] and global parameters, or come nearest to
+  // them: features of one class have one weight, their mean.
+  std::vector<double> parameters(std::span<const float> weights, std::span<const double> global) const;
 
   std::size_t classes() const { return x_.classes(); }
   std::size_t features() const { return x_.class_of.size(); }

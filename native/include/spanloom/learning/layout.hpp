@@ -32,7 +32,8 @@ struct Tying {
 //
 // Without a support every class has a parameter for every column, and its score weights are a row of a dense table.
 // With a support only the given pairs have a parameter. A class that touches few columns then keeps (column, weight)
-// cells instead of a row, which is what pays with many columns: most features are seen with one or two of them.
+// cells instead of a row, which is what pays with many columns: most features are seen with one or two of them. Bundles
+// need rows, so that with bundles no class keeps cells.
 class Layout {
  public:
   // (class, score column) pairs, by class: columns[ptr[c] .. ptr[c + 1]), ascending.
@@ -41,7 +42,7 @@ class Layout {
     std::vector<std::uint32_t> columns;
   };
 
-  // Keeps a reference to `x`. `support` is null for all pairs; with one, `x` must have no bundles.
+  // Keeps a reference to `x`. `support` is null for all pairs.
   Layout(const CompressedRows& x, std::size_t columns, Tying tying, const Support* support, int threads);
 
   std::size_t size() const { return size_; }
@@ -56,6 +57,19 @@ class Layout {
   // gradient[parameter] from difference[site, column] = expected - gold, rows padded to the stride; behind the sites
   // there is room for the bundles. Each entry is summed by one thread in one order.
   void gradient(float* difference, std::span<double> gradient) const;
+
+  // Sets the parameters of one class to those of row[parameter column] that it has.
+  void put(std::size_t c, const double* row, std::span<double> params) const;
+  std::size_t width() const { return params_; }  // parameter columns
+
+  // Throws std::invalid_argument unless there is a support.
+  void check_restricted() const;
+
+  // With a support: the parameters that a class owns, by ascending column.
+  std::span<const double> owned(std::span<const double> params, std::size_t c) const {
+    return params.subspan(static_cast<std::size_t>(param_ptr_[c]),
+                          static_cast<std::size_t>(param_ptr_[c + 1] - param_ptr_[c]));
+  }
 
   // The score weights of one class: row[column].
   void row(std::span<const double> params, std::size_t c, double* out) const;

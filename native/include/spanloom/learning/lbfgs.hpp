@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -31,6 +32,8 @@ class Lbfgs {
     double step_length = 0;
     int evaluations = 0;
     bool moved = true;  // false: no step lowers the value any more
+    double lower_bound =
+        -std::numeric_limits<double>::infinity();  // of the minimum, if the objective is convex; l2 > 0
   };
 
   Lbfgs(std::shared_ptr<Objective> objective, std::vector<double> x, Options options);
@@ -56,6 +59,7 @@ class Lbfgs {
   Point point(const std::vector<double>& x, std::vector<double>& gradient);
   const std::vector<double>& steepest() const { return options_.l1 > 0 ? pseudo_ : gradient_; }
   void accept(const Point& point);
+  void bound();
   double find_direction(double step);
   double move(double step);
   bool search();
@@ -70,6 +74,7 @@ class Lbfgs {
   std::vector<std::vector<float>> history_;    // s_0, y_0, s_1, y_1 …, oldest first: steps and gradient changes
   std::vector<std::vector<double>> products_;  // products_[i][j] = history_[i] . history_[j]
   std::vector<double> to_gradient_;            // to_gradient_[i] = history_[i] . steepest()
+  std::vector<double> values_;                 // at the points between which the steps of history_ go
 };
 
 }  // namespace spanloom

@@ -19,12 +19,22 @@ class Likelihood final : public Objective {
   Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure,
              Supervision supervision, Tying site_tying, Tying global_tying, bool observed, int threads);
 
+  // Only these (feature, column) pairs get a weight: columns[ptr[f] .. ptr[f + 1]) for feature f. Features that were
+  // merged must have the same ones, or std::invalid_argument is thrown.
+  Likelihood(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure,
+             Supervision supervision, const Layout::Support& pairs, Tying global_tying, int threads);
+
   std::size_t size() const override { return source_.size(); }
   double evaluate(std::span<const double> x, std::span<double> gradient) override;
 
   // See FeatureSource.
   std::vector<float> weights(std::span<const double> x) const;
   std::vector<double> global_weights(std::span<const double> x) const;
+  std::vector<double> parameters(std::span<const float> weights, std::span<const double> global) const {
+    return source_.parameters(weights, global);
+  }
+  bool convex() const { return loss_.supervision().masks.empty(); }
+  std::vector<double> pair_weights(std::span<const double> x) const;
   std::size_t classes() const { return source_.classes(); }
   std::size_t features() const { return source_.features(); }
   std::size_t sparse_classes() const { return source_.sparse_classes(); }

@@ -1,9 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include "spanloom/features/feature_rows.hpp"
-#include "spanloom/inference/decoder.hpp"
-#include "spanloom/text/reading.hpp"
+#include "spanloom/inference/mention_finder.hpp"
 #include "spanloom/text/tokenized_texts.hpp"
 
 namespace spanloom::text {
@@ -11,35 +11,40 @@ namespace spanloom::text {
 // The mentions of documents, in reading order.
 struct FoundMentions {
   std::vector<std::size_t> ptr{0};  // [documents + 1]: document d has mentions ptr[d] .. ptr[d + 1]
-  std::vector<Span> spans;          // in tokens of the document
+  std::vector<Found> spans;         // in tokens of the document; their type is their label
+  bool probable = false;            // whether they have probabilities
 };
 
-// A trained model at work on text: features, structures with their weights, and how each structure is read. May be used
-// by several threads at once.
+// A trained model at work on text: features, and what finds mentions by them. May be used by several threads at once.
 class TextTagger {
  public:
-  // Features and decoder must outlive the tagger. Throws std::invalid_argument, with the values, unless the features
-  // read words alone, their sites are tokens or gaps, and there is a reading that fits for each structure.
-  TextTagger(const FeatureRows& features, const Decoder& decoder, std::vector<Reading> readings);
+  // Features and finder must outlive the tagger. Throws std::invalid_argument, with the values, unless the features
+  // read words alone and their sites are tokens or gaps.
+  TextTagger(const FeatureRows& features, const MentionFinder& finder);
 
-  // The mentions of the best structures. Mentions of one structure are in the order in which it is read; those of
-  // several are sorted by start, longest first, then label, within a sentence. Memory beside the result is that of a
-  // few thousand tokens a thread; the result does not depend on the number of threads.
-  FoundMentions tag(const TokenizedTexts& texts, int threads) const;
+  // The mentions of sentences, in the order of MentionFinder. Memory beside the result is that of a few thousand tokens
+  // a thread; the result does not depend on the number of threads.
+  FoundMentions tag(const TokenizedTexts& texts, Wanted wanted, int threads) const;
 
  private:
   // Sentences in a row, and the mentions found in them.
   struct Shard {
     std::size_t first = 0, last = 0;
-    std::vector<std::size_t> counts;  // mentions by sentence
-    std::vector<Span> spans;
+    SentenceMentions found;
   };
 
-  void tag(const TokenizedTexts& texts, Shard& shard) const;
+  void tag(const TokenizedTexts& texts, Wanted wanted, Shard& shard) const;
 
   const FeatureRows& features_;
-  const Decoder& decoder_;
-  std::vector<Reading> readings_;
+  const MentionFinder& finder_;
 };
+
+// Mentions as they are written, one after the other in UTF-8.
+struct Surfaces {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int64_t> offsets{0};  // [mentions + 1]
+};
+
+Surfaces surfaces(const TokenizedTexts& texts, const FoundMentions& found);
 
 }  // namespace spanloom::text

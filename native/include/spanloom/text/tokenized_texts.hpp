@@ -1,10 +1,13 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "spanloom/features/feature_input.hpp"
 #include "spanloom/text/characters.hpp"
+#include "spanloom/text/token_rules.hpp"
 
 namespace spanloom::text {
 
@@ -33,6 +36,21 @@ struct TokenizedTexts {
 
 // Cuts texts into sentences and tokens. The result does not depend on the number of threads. Throws
 // std::invalid_argument, with the number of the text, if one is not UTF-8 or has more than 4294967295 bytes.
-TokenizedTexts tokenize_texts(std::vector<std::string_view> texts, int threads);
+TokenizedTexts tokenize_texts(std::vector<std::string_view> texts, const TokenRules& rules, int threads);
+
+// The texts that follow each other in UTF-8, text i from offsets[i] to offsets[i + 1]. Throws std::invalid_argument
+// unless offsets ascend within the data.
+std::vector<std::string_view> slices(std::span<const std::uint8_t> data, std::span<const std::int64_t> offsets);
+
+// Tokens that texts come with.
+struct GivenTokens {
+  std::span<const std::int64_t> ptr;          // [documents + 1]: document d has tokens ptr[d] .. ptr[d + 1]
+  std::span<const std::uint32_t> start, end;  // [tokens], in code points of the document
+  std::span<const std::uint8_t> first;        // [tokens]: 1 where a sentence begins; found in documents that have no 1
+};
+
+// The same for texts whose tokens are known. Throws std::invalid_argument also where tokens overlap, are empty, or are
+// not within their text.
+TokenizedTexts with_tokens(std::vector<std::string_view> texts, const GivenTokens& given, int threads);
 
 }  // namespace spanloom::text

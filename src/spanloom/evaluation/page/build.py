@@ -17,21 +17,21 @@ from spanloom.evaluation.page.chart import Chart, Line
 from spanloom.evaluation.reliability import reliability, reliability_by_label
 
 if TYPE_CHECKING:
-    from spanloom.evaluation.report import Report
+    from spanloom.evaluation.evaluation import Evaluation
     from spanloom.evaluation.score import Score
     from spanloom.evaluation.significance import Interval
 
 _POINTS = 200  # of a threshold curve: more cannot be seen
 
 
-def write_page(report: Report, path: str | os.PathLike[str], **options: Any) -> None:
+def write_page(report: Evaluation, path: str | os.PathLike[str], **options: Any) -> None:
     """Write :func:`page` to a file, whole or not at all."""
     with whole_file(path) as out:
         out.write(page(report, **options))
 
 
 def page(
-    report: Report,
+    report: Evaluation,
     *,
     title: str = "Evaluation",
     intervals: Mapping[str, Interval] | None = None,
@@ -70,7 +70,7 @@ def _file(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _header(report: Report, title: str, intervals: Mapping[str, Interval]) -> str:
+def _header(report: Evaluation, title: str, intervals: Mapping[str, Interval]) -> str:
     micro, counts = report.micro, report.counts
     boxes = []
     for name, text in (("f1", "F1"), ("precision", "precision"), ("recall", "recall")):
@@ -93,7 +93,7 @@ def _header(report: Report, title: str, intervals: Mapping[str, Interval]) -> st
     )
 
 
-def _charts(report: Report) -> str:
+def _charts(report: Evaluation) -> str:
     charts = [_figure("By length of the mention", _length_chart(report))] if report.by_length else []
     if has_probabilities(report.aligned.predicted):
         curve = threshold_curve(report.outcomes)
@@ -113,7 +113,7 @@ def _charts(report: Report) -> str:
     return f'<section class="charts">{"".join(charts)}</section>'
 
 
-def _length_chart(report: Report) -> Chart:
+def _length_chart(report: Evaluation) -> Chart:
     scores = list(report.by_length.items())
     lines = [
         Line(name, [(i, getattr(s, field)) for i, (_, s) in enumerate(scores)], color, True)
@@ -151,7 +151,7 @@ def _figure(title: str, chart: Chart) -> str:
     return f"<figure><figcaption>{escape(title)}</figcaption>{chart.svg()}{chart.legend()}</figure>"
 
 
-def _tables(report: Report) -> str:
+def _tables(report: Evaluation) -> str:
     tables = [
         ("By label", "label", report.by_label),
         ("By kind of mention", "kind", report.by_kind),
@@ -186,7 +186,7 @@ def _table(title: str, first: str, scores: Mapping[str, Score]) -> str:
     )
 
 
-def _confusion(report: Report) -> str:
+def _confusion(report: Evaluation) -> str:
     counts = report.confusion
     labels = sorted({x for pair in counts for x in pair if x is not None})
     if len(labels) < 2:
@@ -210,7 +210,7 @@ def _confusion(report: Report) -> str:
     )
 
 
-def _mistakes(report: Report, limit: int) -> str:
+def _mistakes(report: Evaluation, limit: int) -> str:
     n = len(report.mistakes)
     more = f" The page holds the first {limit:,}." if n > limit else ""
     return (
@@ -223,7 +223,7 @@ def _mistakes(report: Report, limit: int) -> str:
     )
 
 
-def _data(report: Report, limit: int) -> dict[str, Any]:
+def _data(report: Evaluation, limit: int) -> dict[str, Any]:
     aligned = report.aligned
     chosen = report.mistakes[:limit]
     places = {i: k for k, i in enumerate(dict.fromkeys(m.sentence for m in chosen))}
@@ -246,7 +246,7 @@ def _data(report: Report, limit: int) -> dict[str, Any]:
     return {"mistakes": rows, "sentences": [_sentence(report, i) for i in places]}
 
 
-def _sentence(report: Report, i: int) -> str:
+def _sentence(report: Evaluation, i: int) -> str:
     """Return a sentence with its gold mentions above and the predicted ones below, right ones in another colour."""
     gold, predicted = report.outcomes.gold.lists[i], report.outcomes.predicted.lists[i]
     right = set(gold) & set(predicted)

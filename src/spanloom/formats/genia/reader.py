@@ -173,7 +173,7 @@ class _Reader:
         fast = [a for a in batch if a.tagged is not None and not self._coordinates(a)]
         with no_collection():
             built = _native.join_tagged_terms(
-                [self._markup(a) for a in fast], [a.tagged or "" for a in fast], self._label, self.cut
+                [self._markup(a) for a in fast], [a.tagged or "" for a in fast], self._label, inner=self.cut
             )
             quick = {a.start: _usual(made) for a, made in zip(fast, built, strict=True) if made is not None}
         for article in batch:

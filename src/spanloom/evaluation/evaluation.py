@@ -1,4 +1,4 @@
-"""``evaluate``: one report on predicted mentions."""
+"""``evaluate``: predicted mentions beside those of the gold."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUPS = ("genre", "section")
 """What sentences or documents may say about themselves that a report is split by."""
 
 
-class Report:
+class Evaluation:
     """What there is to say about predictions; each table is worked out when it is first asked for.
 
     Made by :func:`evaluate`.
@@ -59,6 +59,12 @@ class Report:
     def f1(self) -> float:
         """Micro F1, 0..1."""
         return self.micro.f1
+
+    def _repr_html_(self) -> str:
+        """Show the scores as tables in notebooks."""
+        from spanloom.evaluation.tables import as_html
+
+        return as_html(self)
 
     def item(self) -> float:
         """Return micro F1: scikit-learn asks the result of a scorer for its number by this name."""
@@ -268,7 +274,7 @@ def evaluate(
     *,
     train: Gold | None = None,
     seconds: float | None = None,
-) -> Report:
+) -> Evaluation:
     """Compare predicted mentions with gold ones.
 
     Parameters
@@ -297,7 +303,7 @@ def evaluate(
     >>> report.precision, report.recall, report.by_label["DNA"].f1, report.by_kind["embedded"].recall
     (1.0, 0.5, 1.0, 0.0)
     """
-    return Report(align(gold, predicted), train=train, seconds=seconds)
+    return Evaluation(align(gold, predicted), train=train, seconds=seconds)
 
 
 def _table(scores: dict[str, Score]) -> dict[str, Any]:

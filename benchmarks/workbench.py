@@ -1,0 +1,153 @@
+"""The workbench in a browser: how fast keys are answered, and how soon new suggestions come.
+
+    python benchmarks/workbench.py [--genia ../shared/data/genia] [--write]
+
+Keys: a document of 5,000 tokens and 500 mentions (nested, crossing and discontinuous); from the key event to the first
+frame that shows what the server has stored. Learning: from the click to the suggestions in the open document, first
+from zero, then again after a correction. ``--write`` puts the tables into ``benchmarks/results/workbench.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from browsing import Bench, served, until  # noqa: E402
+from spanloom import Document, Mention, Sentence, read  # noqa: E402
+from spanloom.workbench.changes import Change  # noqa: E402
+from spanloom.workbench.labels import put_settings  # noqa: E402
+
+RESULTS = Path(__file__).parent / "results" / "workbench.md"
+KEY = """async (key) => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const text = document.querySelector("#text"), saved = document.querySelector("#saved");
+  text.focus();
+  const start = performance.now();
+  const shiftKey = key.startsWith("Shift+");
+  text.dispatchEvent(new KeyboardEvent("keydown", { key: key.split("+").pop(), shiftKey, bubbles: true }));
+  while (saved.textContent === "saving…") await frame();
+  await frame();
+  return performance.now() - start;
+}"""
+
+
+def large() -> Document:
+    """Return 5,000 tokens in sentences of 25, with 500 mentions."""
+    rng = random.Random(1)
+    sentences = []
+    for _ in range(200):
+        words = ["".join(rng.choices("abcdefgh", k=rng.randint(1, 9))) for _ in range(25)]
+        found: set[Mention] = set()
+        while len(found) < 2:
+            start = rng.randrange(22)
+            found.add(Mention(rng.choice("ABCDE"), ((start, start + rng.randint(1, 3)),)))
+        if len(sentences) % 2:
+            found.add(Mention("E", ((3, 5), (8, 9))))
+        sentences.append(Sentence(words, sorted(found)))
+    return Document(sentences, "large")
+
+
+def keys(bench: Bench) -> list[tuple[str, list[float]]]:
+    """Return the milliseconds of each kind of key."""
+    bench.project.add([large()])
+    page = bench.page()
+    page.select_option("#queue select >> nth=1", "all")
+    page.locator("#queue .row").first.click()
+    page.wait_for_selector("#text .m")
+    rows: dict[str, list[float]] = {}
+    for turn in range(25):
+        for name, key in (
+            ("move", "ArrowRight"), ("select", "Shift+ArrowRight"), ("annotate", "1"), ("grow", "]"), ("relabel", "2"),
+            ("delete", "x"), ("undo", "z"), ("next sentence", "ArrowDown"),
+        ):  # fmt: skip
+            took = page.evaluate(KEY, key)
+            if turn >= 3:
+                rows.setdefault(name, []).append(took)
+    return list(rows.items())
+
+
+def learning(bench: Bench, name: str, document: int) -> list[str]:
+    """Return a row for the first learning, and one for the next after a correction."""
+    page = bench.page()
+    page.goto(f"{bench.address}?annotator=ann#{document}")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    made = []
+    for turn in ("from zero", "again, after a correction"):
+        began, used = time.perf_counter(), time.process_time()
+        page.click("#learn")
+        model = bench.project.learner.progress.model + 1
+        page.wait_for_selector(f"#doc-state:has-text('model {model}')", timeout=600_000)
+        took, cpu = time.perf_counter() - began, time.process_time() - used
+        until(lambda: not bench.project.learner.progress.running, 1200)
+        point = bench.project.learner.curve()[-1:]
+        f1 = f"{point[0]['f1']:.3f} ({point[0]['how']})" if point else ""
+        made.append(f"| {name} | {turn} | {took:.1f} | {cpu:.1f} | {f1} |")
+        print(made[-1], flush=True)
+        sheet = bench.project.sheets.get(document, "ann")
+        change = Change(confirm=tuple(range(len(bench.project.documents.get(document).sentences))))
+        bench.project.sheets.change(document, "ann", sheet.version, "confirm", change)
+    return made
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--genia")
+    parser.add_argument("--keys", action="store_true", help="measure keys only")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    rows: list[str] = []
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as bench:
+        for name, took in keys(bench):
+            cuts = statistics.quantiles(took, n=20)
+            rows.append(f"| {name} | {statistics.median(took):.0f} | {cuts[18]:.0f} |")
+            print(rows[-1], flush=True)
+    found: list[str] = []
+    for name, model, corpus in () if given.keys else corpora(given.genia):
+        with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as bench:
+            put_settings(bench.project.db, {"model": model})
+            bench.project.add(corpus[:-1])
+            bench.project.add(corpus[-1:], "none")
+            found += learning(bench, name, len(corpus))
+    text = "\n".join(
+        [
+            "# The workbench in a browser", "", "`python benchmarks/workbench.py --genia DIR --write`", "",
+            f"On {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the end.", "",
+            "A key in a document of 5,000 tokens and 500 mentions, milliseconds until it is stored and shown:",
+            "", "| key | median | 95 % |", "|---|---:|---:|", *rows, "",
+            "From the click to new suggestions in the open document, and the F1 that the chart shows afterwards:",
+            "", "| corpus | | seconds | processor seconds | F1 |", "|---|---|---:|---:|---|", *found, "",
+        ]
+    )  # fmt: skip
+    if given.write:
+        RESULTS.write_text(text, encoding="utf-8")
+
+
+def corpora(genia: str | None) -> Any:
+    """Yield name, model and documents."""
+    yield "sample, auto (multilabel)", "auto", list(read("sample:train"))
+    yield "sample, edge", "edge", list(read("sample:train"))
+    if genia:
+        docs, n = [], 0
+        for doc in islice(read(f"genia:{genia}?classes=5"), 2000):
+            docs.append(doc)
+            n += len(doc.sentences)
+            if n >= 5000:
+                break
+        yield f"GENIA, {n:,} sentences, edge", "edge", docs
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Tables of weights in less space: rows that occur twice are stored once, zeros not at all, numbers shorter if asked.
+
+A packed table is stored as these arrays, with ``u`` distinct rows and ``c`` columns (those of all tables of as many
+rows, side by side)::
+
+    index   which distinct row each row is (left out if rows are as they are stored)
+    mask    one bit for each of u · c numbers: whether it is stored; the others are 0 (left out if all are stored)
+    values  the numbers, float32, float16 or int8
+    scales  of int8: the smallest and the largest magnitude ``[2, c]`` of each column. Code ±k stands for
+            ± smallest · (largest / smallest) ** ((k − 1) / 126), 0 for 0: steps are relative, since most weights are
+            small and as many of them add up as large ones
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom.base.errors import ModelFileError, ParameterError
+
+Array = npt.NDArray[Any]
+PRECISIONS = {"float32": np.dtype("<f4"), "float16": np.dtype("<f2"), "int8": np.dtype("i1")}
+LEAST = 1 << 14
+"""Smaller tables stay as they are."""
+_RANGE = 1e4
+"""The largest magnitude of a column over the smallest, in codes of one byte."""
+_DENSEST = 256
+"""A damaged or hostile file may not unpack to more than so many numbers for each byte that it stores."""
+
+
+def check_precision(value: object) -> str:
+    """Return the name of a precision, or say which there are."""
+    if not isinstance(value, str) or value not in PRECISIONS:
+        raise ParameterError(f"weights must be one of {', '.join(PRECISIONS)}, got {value!r}")
+    return value
+
+
+def pack(arrays: Mapping[str, Array], precision: str = "float32") -> tuple[dict[str, Array], list[dict[str, Any]]]:
+    """Return arrays with tables of float32 packed, and what ``unpack`` needs to know.
+
+    With ``"float32"`` nothing is lost: packed are only those tables that get smaller.
+
+    Examples
+    --------
+    >>> table = np.tile(np.eye(4, dtype=np.float32), (5000, 1))
+    >>> packed, how = pack({"weights": table})
+    >>> sorted(packed), how[0]["distinct"]
+    (['packed.0.index', 'packed.0.mask', 'packed.0.values'], 4)
+    >>> bool((unpack(packed, how)["weights"] == table).all())
+    True
+    """
+    check_precision(precision)
+    done = dict(arrays)
+    groups: dict[int, list[str]] = {}
+    for name, array in arrays.items():
+        if array.ndim == 2 and array.dtype == np.float32 and array.size >= LEAST and np.isfinite(array).all():
+            groups.setdefault(array.shape[0], []).append(name)
+    description: list[dict[str, Any]] = []
+    for number, names in enumerate(groups.values()):
+        table = np.hstack([arrays[name] for name in names])
+        stored, distinct = _stored(table, precision)
+        if sum(one.nbytes for one in stored.values()) >= table.nbytes:
+            continue
+        for name in names:
+            del done[name]
+        done |= {f"packed.{number}.{kind}": one for kind, one in stored.items()}
+        columns = [arrays[name].shape[1] for name in names]
+        description.append({"number": number, "names": names, "columns": columns, "distinct": distinct})
+    return done, description
+
+
+def unpack(arrays: Mapping[str, Array], description: list[dict[str, Any]]) -> dict[str, Array]:
+    """Undo ``pack``; ``ModelFileError`` if something does not fit together."""
+    done = {name: array for name, array in arrays.items() if not name.startswith("packed.")}
+    for entry in description:
+        try:
+            prefix = f"packed.{int(entry['number'])}."
+            names, columns, distinct = list(entry["names"]), [int(c) for c in entry["columns"]], int(entry["distinct"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the description of packed weights is damaged: {error!r}") from None
+        found = {kind: arrays.get(prefix + kind) for kind in ("values", "mask", "index", "scales")}
+        if len(names) != len(columns) or min([distinct, *columns]) < 0 or any(not isinstance(n, str) for n in names):
+            raise ModelFileError("the description of packed weights is damaged: its numbers do not fit together")
+        table = _unpacked(found, distinct, sum(columns))
+        ends = np.cumsum([0, *columns])
+        for name, start, end in zip(names, ends, ends[1:], strict=False):
+            done[name] = np.ascontiguousarray(table[:, start:end])
+    return done
+
+
+def _stored(table: Array, precision: str) -> tuple[dict[str, Array], int]:
+    stored: dict[str, Array] = {}
+    if precision == "int8":
+        table, stored["scales"] = _coded(table)
+    elif precision == "float16":
+        table = np.clip(table, -65504, 65504).astype("<f2")
+    first, index = _distinct(table)
+    if len(first) <= 0.8 * len(table):
+        table = table[first]
+        stored["index"] = index.astype(np.uint32)
+    distinct = len(table)
+    flat = table.reshape(-1)
+    nonzero = flat != 0  # minus zero is stored as zero
+    if np.count_nonzero(nonzero) < 0.8 * flat.size:
+        stored["mask"] = np.packbits(nonzero)
+        flat = flat[nonzero]
+    stored["values"] = flat
+    return stored, distinct
+
+
+def _coded(table: Array) -> tuple[Array, Array]:
+    """Return numbers as codes of one byte, and the scales of their columns."""
+    sizes = np.abs(table)
+    largest = sizes.max(axis=0, initial=0.0)
+    largest[largest == 0] = 1.0
+    smallest = np.where(sizes > 0, sizes, np.inf).min(axis=0, initial=np.inf)
+    smallest = np.clip(smallest, largest / _RANGE, largest)  # what is smaller becomes 0 or the smallest
+    step = np.log(np.maximum(largest / smallest, 1.0 + 1e-6)) / 126
+    with np.errstate(divide="ignore"):
+        codes = np.round(np.log(sizes / smallest) / step) + 1
+    codes = np.where(sizes < smallest / 2, 0, np.clip(codes, 1, 127))
+    return (np.sign(table) * codes).astype(np.int8), np.stack([smallest, largest]).astype(np.float32)
+
+
+def _decoded(codes: Array, scales: Array) -> Array:
+    """Undo ``_coded``."""
+    smallest, largest = scales.astype(np.float64)
+    step = np.log(np.maximum(largest / smallest, 1.0 + 1e-6)) / 126
+    table = smallest * np.exp(step * (np.abs(np.arange(-128, 128))[:, None] - 1))  # [code + 128, column]
+    table *= np.sign(np.arange(-128, 128))[:, None]
+    return np.take_along_axis(table.astype(np.float32), codes.astype(np.intp) + 128, axis=0)
+
+
+def _distinct(table: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return where each distinct row is first, in that order, and which of these each row is."""
+    raw = np.ascontiguousarray(table).view(f"u{table.itemsize}").astype(np.uint64)
+    random = np.random.default_rng(0)
+    hashes: npt.NDArray[np.uint64] = np.zeros(len(table), np.uint64)
+    for k in range(raw.shape[1]):
+        hashes = (hashes ^ raw[:, k]) * (random.integers(1 << 62, 1 << 63, dtype=np.uint64) | np.uint64(1))
+        hashes ^= hashes >> np.uint64(29)
+    _, first, index = np.unique(hashes, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    first, index = first[order], rank[index.reshape(-1)]
+    if (table[first][index] != table).any():  # two rows of one hash: leave all as they are
+        return np.arange(len(table)), np.arange(len(table))
+    return first, index
+
+
+def _unpacked(found: Mapping[str, Array | None], distinct: int, columns: int) -> Array:
+    values, mask, index, scales = (found[kind] for kind in ("values", "mask", "index", "scales"))
+    if values is None or values.dtype not in PRECISIONS.values() or values.ndim != 1:
+        raise ModelFileError("packed weights have no values")
+    size = distinct * columns
+    stored = sum(one.nbytes for one in found.values() if one is not None)
+    rows = distinct if index is None else len(index)
+    if max(rows, distinct) * columns > _DENSEST * stored + 1024:
+        raise ModelFileError(f"packed weights of {stored} bytes claim to be {rows} rows of {columns} numbers")
+    if mask is None:
+        flat = values
+    else:
+        if mask.dtype != np.uint8 or mask.ndim != 1 or len(mask) != (size + 7) // 8:
+            raise ModelFileError(f"the mask of packed weights must have {(size + 7) // 8} bytes")
+        places = np.unpackbits(mask, count=size).view(np.bool_)
+        if np.count_nonzero(places) != len(values):
+            raise ModelFileError(f"packed weights have {len(values)} values; their mask says otherwise")
+        flat = np.zeros(size, values.dtype)
+        flat[places] = values
+    if len(flat) != size:
+        raise ModelFileError(f"packed weights have {len(flat)} values for {distinct} rows of {columns} numbers")
+    table: Array = flat.reshape(distinct, columns)
+    if values.dtype == np.int8:
+        if scales is None or scales.dtype != np.float32 or scales.shape != (2, columns) or not (scales > 0).all():
+            raise ModelFileError(f"packed weights must have {columns} scales")
+        table = _decoded(table, scales)
+    else:
+        table = table.astype(np.float32, copy=False)
+    if index is None:
+        return table
+    if index.dtype != np.uint32 or index.ndim != 1 or (len(index) and int(index.max()) >= distinct):
+        raise ModelFileError(f"the index of packed weights is beyond its {distinct} rows")
+    return table[index]

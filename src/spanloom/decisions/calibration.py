@@ -1,0 +1,203 @@
+"""From the probabilities of a model to how often such mentions are right, learned on data that it has not seen.
+
+    temperature   P = σ(slope · logit p): sharper or blunter, one number
+    platt         P = σ(slope · logit p + offset) (Platt 1999)
+    isotonic      the rising steps that are nearest to what is right (Zadrozny & Elkan 2002), joined by lines
+
+All of them rise with p: the order of mentions stays. The best structure stays what it is, as it is chosen by scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom.decisions.platt import platt
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+TINY = 1e-12
+"""Probabilities are taken to be this far from 0 and 1 at least."""
+PARTS = 5
+"""Kinds are compared on data that they were not learned from, by parts of the sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A rising curve from probability to probability.
+
+    Parameters
+    ----------
+    kind
+        One of ``KINDS``.
+    values
+        Slope and offset; for ``isotonic`` the points of the curve, x and y in turn.
+
+    Examples
+    --------
+    >>> halved = Calibration("temperature", (0.5, 0.0))
+    >>> halved([0.5, 0.9]).round(3).tolist()
+    [0.5, 0.75]
+    >>> round(halved.inverse(0.75), 3)
+    0.9
+    """
+
+    kind: str
+    values: tuple[float, ...]
+
+    def __call__(self, p: npt.ArrayLike) -> Floats:
+        """Return the calibrated probabilities."""
+        given = np.asarray(p, np.float64)
+        if self.kind == "isotonic":
+            return np.interp(given, self.values[::2], self.values[1::2])
+        slope, offset = self.values
+        return _sigmoid(slope * _logit(given) + offset)
+
+    def inverse(self, p: float) -> float:
+        """Return the lowest probability that becomes ``p`` or more; 1 if there is none."""
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if float(self(middle)) >= p else (middle, high)
+        return high
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a plain dict."""
+        return {"kind": self.kind, "values": list(self.values)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Calibration:
+        """Undo ``to_json``; ``ValueError`` if it makes no sense."""
+        kind, values = str(data["kind"]), tuple(float(value) for value in data["values"])
+        x, y = np.array(values[::2]), np.array(values[1::2])
+        rising = len(x) == len(y) >= 2 and not (np.diff(x) < 0).any() and not (np.diff(y) < 0).any()
+        if kind not in KINDS or not (rising if kind == "isotonic" else len(values) == 2 and values[0] > 0):
+            raise ValueError(f"the calibration {kind!r} has no values {values}")
+        return cls(kind, values)
+
+
+def temperature(p: Floats, right: Bools) -> Calibration | None:
+    """Return the curve with one slope of the highest likelihood, by Newton's method.
+
+    Examples
+    --------
+    Of mentions with 0.9, three of four are right; so are one of four with 0.1:
+
+    >>> made = temperature(np.array([0.9] * 4 + [0.1] * 4), np.array([1, 1, 1, 0, 1, 0, 0, 0], bool))
+    >>> made([0.9]).round(3).tolist()
+    [0.75]
+    """
+    z, slope = _logit(p), 1.0
+    for _ in range(100):
+        q = _sigmoid(slope * z)
+        curvature = float(z * z @ (q * (1 - q))) + 1e-12
+        step = float(z @ (q - right)) / curvature
+        slope = min(max(slope - step, slope / 4), slope * 4)  # never below 0, never far at once
+        if abs(step) < 1e-10:
+            break
+    return Calibration("temperature", (slope, 0.0))
+
+
+def scaled(p: Floats, right: Bools) -> Calibration | None:
+    """Return Platt's curve over log-odds; None if it does not rise."""
+    slope, offset = platt(_logit(p), right)
+    return Calibration("platt", (slope, offset)) if slope > 0 else None
+
+
+def isotonic(p: Floats, right: Bools) -> Calibration | None:
+    """Return the rising curve of the least squared error: pool adjacent violators.
+
+    Each pool is a point, at its mean probability, and the points are joined; 0 stays 0, and the curve is flat after the
+    last pool.
+
+    Examples
+    --------
+    >>> made = isotonic(np.array([0.2, 0.4, 0.6, 0.8]), np.array([0, 1, 0, 1], bool))
+    >>> made([0.2, 0.35, 0.5, 0.65, 0.8]).round(6).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    values, place, counts = np.unique(p, return_inverse=True, return_counts=True)  # what is as probable is one pool
+    sums = np.bincount(place.reshape(-1), weights=right, minlength=len(values))
+    pools: list[tuple[float, float, int]] = []  # sums of right and of probability, and how many
+    for q, y, n in zip(values.tolist(), sums.tolist(), counts.tolist(), strict=True):
+        pool = (y, q * n, n)
+        while pools and pools[-1][0] * pool[2] >= pool[0] * pools[-1][2]:  # means must rise
+            before = pools.pop()
+            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
+        pools.append(pool)
+    points = [(0.0, 0.0), *((q / n, y / n) for y, q, n in pools)]
+    return Calibration("isotonic", tuple(value for point in points for value in point))
+
+
+KINDS: Mapping[str, Callable[[Floats, Bools], Calibration | None]] = {
+    "temperature": temperature,
+    "platt": scaled,
+    "isotonic": isotonic,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a kind of calibration gives on data that it was not learned from.
+
+    Attributes
+    ----------
+    calibration
+        Learned from all data; None: probabilities stay as they are.
+    probs
+        Of each mention, by a curve learned from other sentences.
+    loss
+        The mean of −log P(what is so) under these.
+    """
+
+    calibration: Calibration | None
+    probs: Floats
+    loss: float
+
+
+def calibrate(kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64]) -> Checked:
+    """Learn a curve; ``"auto"``: that of the least loss on data it was not learned from, or none.
+
+    Parameters
+    ----------
+    kind
+        One of ``KINDS``, ``"none"`` or ``"auto"``.
+    p, right, sentence
+        Of mentions: what the model believes, whether they are right, and their sentence, by which they are parted.
+    """
+    plain = Checked(None, p, _loss(p, right))
+    if kind == "none" or len(set(right.tolist())) < 2:
+        return plain
+    part = sentence % PARTS
+    tried = [plain] if kind == "auto" else []
+    for name in KINDS if kind == "auto" else (kind,):
+        learned, probs = KINDS[name](p, right), p.copy()
+        for number in range(PARTS):
+            own = part == number
+            other = None if len(set(right[~own].tolist())) < 2 else KINDS[name](p[~own], right[~own])
+            if other is not None:
+                probs[own] = other(p[own])
+        if learned is not None:
+            tried.append(Checked(learned, probs, _loss(probs, right)))
+    return min(tried, key=lambda one: one.loss, default=plain)
+
+
+def _loss(p: Floats, right: Bools) -> float:
+    if not len(p):
+        return 0.0
+    q = np.clip(p, 1e-6, 1 - 1e-6)  # a step of an isotonic curve may be at 0 or 1
+    return float(-np.where(right, np.log(q), np.log1p(-q)).mean())
+
+
+def _logit(p: Floats) -> Floats:
+    q = np.clip(p, TINY, 1 - TINY)
+    return np.log(q) - np.log1p(-q)
+
+
+def _sigmoid(z: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(z, -700, 700))), np.float64)

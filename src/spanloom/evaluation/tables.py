@@ -1,0 +1,42 @@
+"""Scores as a piece of HTML, for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING
+
+from spanloom.evaluation.score import Score
+
+if TYPE_CHECKING:
+    from spanloom.evaluation.evaluation import Evaluation
+
+STYLE = """
+.loom-scores{font:14px/1.45 system-ui,sans-serif}.loom-scores table{border-collapse:collapse;margin:.3em 0 1em}
+.loom-scores th,.loom-scores td{text-align:right;padding:.15em .8em;font-variant-numeric:tabular-nums}
+.loom-scores th:first-child,.loom-scores td:first-child{text-align:left}
+.loom-scores tr.all{font-weight:600}.loom-scores i.bar{display:inline-block;height:.6em;background:currentColor;
+opacity:.5;border-radius:2px}
+"""
+
+
+def as_html(report: Evaluation) -> str:
+    """Return precision, recall and F1 of all mentions, by label and by kind."""
+    tables = [_table("label", {"all": report.micro, **report.by_label})]
+    kinds = {name: score for name, score in report.by_kind.items() if score.gold or score.predicted}
+    if len(kinds) > 1:
+        tables.append(_table("kind of mention", kinds))
+    return f'<div class="loom-scores"><style>{STYLE}</style>{"".join(tables)}</div>'
+
+
+def _table(first: str, scores: Mapping[str, Score]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in (first, "precision", "recall", "F1", "", "gold", "found"))
+    rows = []
+    for number, (name, score) in enumerate(scores.items()):
+        figures = "".join(f"<td>{100 * value:.1f}</td>" for value in (score.precision, score.recall, score.f1))
+        bar = f'<td style="text-align:left"><i class="bar" style="width:{6 * score.f1:.2f}em"></i></td>'
+        kind = ' class="all"' if name == "all" and not number else ""
+        name = str(name).replace("_", " ") if first != "label" else str(name)
+        counts = f"<td>{score.gold:,}</td><td>{score.predicted:,}</td>"
+        rows.append(f"<tr{kind}><td>{escape(name)}</td>{figures}{bar}{counts}</tr>")
+    return f"<table><tr>{head}</tr>{''.join(rows)}</table>"

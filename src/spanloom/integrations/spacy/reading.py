@@ -1,0 +1,61 @@
+"""Batches of spaCy docs as texts with tokens for the native core, without an object for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spanloom._native import TokenizedTexts, WordTable
+
+Ints = npt.NDArray[np.int64]
+_MOST = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class DocBatch:
+    """Some docs, cut as they are.
+
+    Attributes
+    ----------
+    texts
+        For the native core. Tokens of white space are left out.
+    ptr
+        [docs + 1]: the tokens of each doc among all that are kept.
+    place
+        [kept tokens]: their numbers within their docs.
+    entities
+        [docs]: whether each has annotated entities already.
+    """
+
+    texts: TokenizedTexts
+    ptr: Ints
+    place: Ints
+    entities: list[bool]
+
+
+class DocReader:
+    """Reads docs. spaCy knows words by their hashes; the native core learns each word once, and then takes hashes."""
+
+    def __init__(self) -> None:
+        self._words = WordTable()
+
+    def batch(self, docs: Sequence[Any], threads: int = 0) -> DocBatch:
+        """Return docs with their own tokens; sentences are theirs, or ours where they have none."""
+        ptr = np.cumsum([0, *map(len, docs)])
+        arrays = [doc.to_array(["ORTH", "SPACY", "SENT_START", "ENT_IOB"]) for doc in docs if len(doc)]
+        columns = np.concatenate(arrays).T if arrays else np.zeros((4, 0), np.uint64)
+        keys, gaps, begin, tags = np.ascontiguousarray(columns)
+        if len(self._words) > _MOST:
+            self._words = WordTable()
+        unknown = keys[self._words.unknown(keys)].tolist()
+        for key in unknown:
+            word = docs[0].vocab.strings[key]
+            self._words.add(key, word, word.isspace())
+        tagged = np.concatenate([[0], np.cumsum(tags != 0)])
+        entities = (tagged[ptr[1:]] > tagged[ptr[:-1]]).tolist()
+        texts, kept, place = TokenizedTexts.of_words(self._words, ptr, keys, gaps, begin, threads)
+        return DocBatch(texts, kept, place, entities)

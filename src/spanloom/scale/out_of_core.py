@@ -1,0 +1,136 @@
+"""Training with bounded memory: compiled features in files that are mapped into memory, one block after the other."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spanloom._native import Supervision
+from spanloom.base.errors import ParameterError
+from spanloom.features.counts import FeatureCounts
+from spanloom.models.base import Task
+from spanloom.models.learner import Learner
+from spanloom.models.structured import StructuredModel
+from spanloom.models.supervised import supervise
+from spanloom.scale.blocks import Block, BlockData, BlockRows, Floats32, Numbers, Plan, count_block
+from spanloom.scale.sharded import BLOCKS, Crew, PairwiseSum, ShardedLearner, gather, spread
+
+_ARRAYS = ("group_ptr", "row_ptr", "ids", "values", "present")
+_GROWTH = 6
+"""A compiled block takes so many times its stored features: by row, by column, merged, and while it is made."""
+
+
+def out_of_core(
+    memory: int = 1 << 30, *, blocks: int = BLOCKS, folder: str | Path | None = None
+) -> Callable[..., Learner]:
+    """Return a ``learner`` for ``Recognizer.fit`` that keeps compiled features in files.
+
+    Features are compiled once for each block of sentences and stored. Each evaluation of the objective goes through the
+    blocks; those that do not fit into ``memory`` are made anew from their files. The model is that of
+    ``spanloom.scale.dask_training.learner`` with as many blocks, to the byte.
+
+    Parameters
+    ----------
+    memory
+        Bytes for compiled features that stay in memory, at least one block's. Sentences, weights and what the optimiser
+        remembers (``2 · memory + 4`` vectors of all weights, its setting ``memory`` being 6) come on top.
+    blocks
+        A power of two: more blocks are smaller ones.
+    folder
+        Where files go; a temporary folder if left out. It is emptied at the end.
+
+    Examples
+    --------
+    >>> from spanloom import Recognizer, read
+    >>> ner = Recognizer("chain", keep="longest").fit(read("sample:train"), learner=out_of_core(blocks=4))
+    >>> ner.predict("The IL-2 gene.").mentions
+    [Mention(label='DNA', parts=((1, 5),), prob=None)]
+    """
+    if memory < 0:
+        raise ParameterError(f"memory must be at least 0 bytes, got {memory}")
+    return partial(_learner, memory=memory, blocks=blocks, folder=folder)
+
+
+def _learner(
+    model: StructuredModel, task: Task, trainer: Any, memory: int, blocks: int, folder: str | Path | None
+) -> Learner:
+    return ShardedLearner(model, task, trainer, DiskCrew(memory, folder), blocks)
+
+
+class DiskCrew(Crew):
+    """This process, with blocks in files."""
+
+    def __init__(self, memory: int, folder: str | Path | None = None) -> None:
+        self.memory = memory
+        self.folder = Path(tempfile.mkdtemp(prefix="spanloom-", dir=folder))
+        self._data: list[BlockData] = []
+        self._resident: dict[int, tuple[Block, int]] = {}  # the last used comes last
+
+    def count(self, blocks: Sequence[BlockData], task: Task, model: StructuredModel) -> list[FeatureCounts]:
+        self._data = list(blocks)
+        return [count_block(data, task.features, model, task.threads or 1) for data in self._data]
+
+    def compile(self, plan: Plan) -> list[tuple[Numbers, Numbers]]:
+        found = []
+        for number, data in enumerate(self._data):
+            shapes = plan.model.shapes(data.sentences, plan.extractor.layout)
+            if shapes.lattices is not None:
+                raise ParameterError(
+                    f"features of segments cannot be kept in files; train {plan.model.name} without learner=…"
+                )
+            rows = BlockRows.of(plan, data, shapes)
+            self._store(f"{number}", {name: getattr(rows, name) for name in _ARRAYS})
+            for k, component in enumerate(plan.components):
+                known = supervise(component, data.sentences, data.gold, shapes)
+                if any(known.mask(s) is not None for s in range(len(data.sentences))):
+                    raise ParameterError("sentences that are annotated in part cannot be kept in files; leave them out")
+                self._store(f"{number}-{k}", {"ptr": known.ptr, "cells": known.cells})
+            found.append((rows.present, np.array(rows.compress().class_of)))
+        self._data = []
+        return found
+
+    def share(self, plan: Plan, present: Sequence[Numbers]) -> None:
+        self._plan, self._present = plan, present
+
+    def evaluate(self, number: int, x: Floats32) -> tuple[float, Floats32]:
+        size, (width, _) = len(self._plan.sizes), self._plan.widths(number)
+        total = PairwiseSum(len(self._present))
+        for k, shared in enumerate(self._present):
+            value, gradient = self._block(k, number).evaluate(gather(x, shared, width, size))
+            total.add(k, value, spread(gradient, shared, size, width))
+        return total.result()
+
+    def close(self) -> None:
+        self._resident.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _block(self, k: int, number: int) -> Block:
+        block, size = self._resident.pop(k, (None, 0))
+        if block is None:
+            rows = BlockRows(**self._load(f"{k}", _ARRAYS))
+            size = _GROWTH * rows.nbytes
+            while self._resident and sum(own for _, own in self._resident.values()) + size > self.memory:
+                # The last used one goes: all are used in turn, so that the first ones will be the next.
+                self._resident.popitem()
+            block = Block(rows, self._plan)
+        if not block.is_ready(number):
+            known = self._load(f"{k}-{number}", ("ptr", "cells"))
+            component = self._plan.components[number]
+            block.prepare(number, Supervision(known["ptr"], known["cells"]), component.structure)
+        self._resident[k] = block, size
+        return block
+
+    def _store(self, name: str, arrays: dict[str, Any]) -> None:
+        for key, array in arrays.items():
+            if array is not None:
+                np.save(self.folder / f"{name}.{key}.npy", np.asarray(array))
+
+    def _load(self, name: str, keys: Sequence[str]) -> dict[str, Any]:
+        paths = {key: self.folder / f"{name}.{key}.npy" for key in keys}
+        return {key: np.load(path, mmap_mode="r") if path.exists() else None for key, path in paths.items()}

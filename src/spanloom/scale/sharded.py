@@ -1,0 +1,225 @@
+"""Training over blocks of sentences: gradients are worked out block by block, wherever the blocks are.
+
+The gradient is a sum over sentences. Blocks are fixed, whoever has them, and their gradients are added up in pairs, in
+float32, along one fixed tree, so that the model is the same to the byte for any number of workers:
+
+    ((b0 + b1) + (b2 + b3)) + ((b4 + b5) + (b6 + b7))
+
+A worker with neighbouring blocks adds up its part of the tree. Per evaluation one vector of weights goes to each worker
+and one of gradients comes back, both in float32, and only of the features that occur in its blocks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spanloom._native import Objective
+from spanloom.base.arrays import Floats
+from spanloom.base.errors import ParameterError
+from spanloom.features import FeatureExtractor
+from spanloom.features.counts import FeatureCounts
+from spanloom.learning import LBFGS, Steps, StructureTrainer, Weights
+from spanloom.learning.tying import scores_of
+from spanloom.models.base import Task
+from spanloom.models.component import Component
+from spanloom.models.learner import Learner
+from spanloom.models.structured import StructuredModel
+from spanloom.scale.blocks import BlockData, Floats32, Numbers, Plan
+
+BLOCKS = 16
+"""How many blocks, if not said otherwise: a power of two, and at least as many as there are workers."""
+
+
+class Crew(ABC):
+    """Has the blocks, and works on them."""
+
+    @abstractmethod
+    def count(self, blocks: Sequence[BlockData], task: Task, model: StructuredModel) -> list[FeatureCounts]:
+        """Take the blocks; return the counts of their features, in order."""
+
+    @abstractmethod
+    def compile(self, plan: Plan) -> list[tuple[Numbers, Numbers]]:
+        """Extract the features of each block; return those that occur, and which of them are alike within it."""
+
+    @abstractmethod
+    def share(self, plan: Plan, present: Sequence[Numbers]) -> None:
+        """Take the plan with the shared classes; ``present`` has those of each block, ascending."""
+
+    @abstractmethod
+    def evaluate(self, number: int, x: Floats32) -> tuple[float, Floats32]:
+        """Return the loss of a component and its gradient, both added up along the tree."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let the blocks go."""
+
+
+class ShardedLearner(Learner):
+    """Learns over blocks.
+
+    Parameters
+    ----------
+    model, task, trainer
+        What to learn, and how: L-BFGS with all pairs of features and labels.
+    crew
+        Who has the blocks.
+    blocks
+        How many; the model depends on it, by rounding only.
+    """
+
+    def __init__(
+        self, model: StructuredModel, task: Task, trainer: StructureTrainer, crew: Crew, blocks: int = BLOCKS
+    ) -> None:
+        self.task, self.crew = task, crew
+        try:
+            self.trainer = _checked(trainer, task)
+            self._prepare(model, blocks)
+        except BaseException:
+            crew.close()
+            raise
+
+    def _prepare(self, model: StructuredModel, blocks: int) -> None:
+        """Give the blocks to the crew, merge their features, and find out which are alike."""
+        task, trainer, crew = self.task, self.trainer, self.crew
+        components = model.components(task.gold, task.lengths)
+        counts = crew.count(list(cut(task, blocks)), task, model)
+        self.extractor = FeatureExtractor(task.features, model.sites).fit_counts(counts, task.threads)
+        del counts
+        plan = Plan(model, components, self.extractor, np.zeros(0, np.uint32), trainer)
+        found = crew.compile(plan)
+        shared = shared_classes(self.extractor.size, found, merge=trainer.l1 == 0)
+        self.plan = replace(plan, shared=shared)
+        self._root = np.sqrt(self.plan.sizes)
+        crew.share(self.plan, [np.unique(shared[present]) for present, _ in found])
+
+    def steps(self, number: int, component: Component, start: Weights | None) -> Steps[Weights]:
+        width, global_width = self.plan.widths(number)
+        size = len(self._root) * width + global_width
+        objective = _OverBlocks(size, lambda x: self.crew.evaluate(number, x))
+        return self.trainer.minimise(
+            objective,
+            np.zeros(size),
+            lambda x: self._weights(number, x),
+            convex=all(sentence.known is None for sentence in self.task.sentences),
+            threads=self.task.threads,
+            component=number,
+        )
+
+    def _weights(self, number: int, x: Floats) -> Weights:
+        """What parameters stand for: the scores of each feature, and of each global cell."""
+        sites, globals_ = self.plan.tying(number)
+        width, _ = self.plan.widths(number)
+        size = len(self._root) * width
+        by_class = scores_of(x[:size].reshape(-1, width) / self._root[:, None], sites).astype(np.float32)
+        return Weights(by_class[self.plan.shared], np.array(scores_of(x[size:], globals_), np.float64))
+
+    def close(self) -> None:
+        self.crew.close()
+
+
+def _checked(trainer: StructureTrainer, task: Task) -> LBFGS:
+    if not isinstance(trainer, LBFGS) or trainer.support != "all":
+        raise ParameterError(f"over blocks of sentences, the trainer must be lbfgs with support='all', got {trainer!r}")
+    if task.start is not None:
+        raise ParameterError("training over blocks of sentences starts from zero; leave out start=…")
+    return trainer
+
+
+class _OverBlocks(Objective):
+    """The loss of all blocks, for the optimiser."""
+
+    def __init__(self, size: int, evaluate: Callable[[Floats32], tuple[float, Floats32]]) -> None:
+        super().__init__(size)
+        self._evaluate = evaluate
+
+    def evaluate(self, x: Floats) -> tuple[float, Floats]:
+        value, gradient = self._evaluate(x.astype(np.float32))
+        return value, gradient.astype(np.float64)
+
+
+def cut(task: Task, blocks: int) -> Iterator[BlockData]:
+    """Yield the sentences of a task in blocks of about as many tokens; some may be empty."""
+    if blocks < 1 or blocks & (blocks - 1):
+        raise ParameterError(f"the number of blocks must be a power of two, got {blocks}")
+    ends = np.cumsum(task.lengths)
+    borders = np.searchsorted(ends, ends[-1] * np.arange(1, blocks) / blocks, side="left").tolist()
+    for first, last in zip([0, *borders], [*borders, len(task.sentences)], strict=True):
+        yield BlockData(task.sentences[first:last], task.gold[first:last])
+
+
+def shared_classes(features: int, found: Sequence[tuple[Numbers, Numbers]], *, merge: bool = True) -> Numbers:
+    """Return the class of each feature over all blocks: those are alike that are alike in every block.
+
+    Parameters
+    ----------
+    found
+        Of each block the features that occur in it, ascending, and their classes within it.
+    merge
+        False: each feature is a class of its own.
+
+    Examples
+    --------
+    >>> blocks = [(np.array([0, 1, 3]), np.array([0, 0, 1])), (np.array([0, 1, 2]), np.array([0, 0, 0]))]
+    >>> shared_classes(4, blocks).tolist()
+    [0, 0, 1, 2]
+    """
+    if not merge:
+        return np.arange(features, dtype=np.uint32)
+    code = np.zeros(features, np.int64)
+    for present, classes in found:
+        own = np.zeros(features, np.int64)
+        own[present] = classes.astype(np.int64) + 1
+        _, code = np.unique(code * (int(own.max(initial=0)) + 1) + own, return_inverse=True)
+    # Numbered by first feature, so that frequent features, which come first, stand side by side.
+    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.uint32)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=np.uint32)
+    return rank[number]
+
+
+class PairwiseSum:
+    """Adds up a power of two of losses and gradients in pairs, neighbours first, in whatever order they come.
+
+    Examples
+    --------
+    >>> total = PairwiseSum(4)
+    >>> for k in (3, 0, 2, 1):
+    ...     total.add(k, float(k), np.full(1, k, np.float32))
+    >>> total.result()
+    (6.0, array([6.], dtype=float32))
+    """
+
+    def __init__(self, count: int) -> None:
+        self._levels = count.bit_length() - 1
+        self._waiting: dict[tuple[int, int], tuple[float, Floats32]] = {}
+
+    def add(self, index: int, value: float, gradient: Floats32) -> None:
+        """Take a part; as soon as its neighbour is there, they become one."""
+        level = 0
+        while (other := self._waiting.pop((level, index ^ 1), None)) is not None:
+            value = other[0] + value  # adding two numbers does not depend on their order
+            gradient = other[1] + gradient
+            level, index = level + 1, index // 2
+        self._waiting[level, index] = value, gradient
+
+    def result(self) -> tuple[float, Floats32]:
+        """Return the sum, when all parts were taken."""
+        return self._waiting[self._levels, 0]
+
+
+def spread(gradient: Floats32, positions: Numbers, size: int, width: int) -> Floats32:
+    """Return a gradient of some classes, and of global parameters behind them, as one of ``size`` classes."""
+    tail = len(gradient) - len(positions) * width
+    out = np.zeros(size * width + tail, np.float32)
+    out[: size * width].reshape(-1, width)[positions] = gradient[: len(positions) * width].reshape(-1, width)
+    out[size * width :] = gradient[len(positions) * width :]
+    return out
+
+
+def gather(x: Floats32, positions: Numbers, width: int, size: int) -> Floats32:
+    """Undo ``spread``: the parameters of some of ``size`` classes, and the global ones."""
+    return np.concatenate([x[: size * width].reshape(-1, width)[positions].ravel(), x[size * width :]])

@@ -1,0 +1,196 @@
+// Changes of the annotation. One after the other: each says which version it saw, and the page shows what the server kept.
+
+import { post, Refused } from "./api.js";
+import { asParts, selectedParts } from "./text.js";
+import { chosen, keyOf, sentenceOf, state, tell, visible, words } from "./state.js";
+
+let last = Promise.resolve();
+let waiting = 0; // actions that are not stored yet, and keys that wait for them
+
+function pending(step) {
+  waiting += step;
+  tell("saving", waiting);
+}
+
+const plain = (m) => ({ label: m.label, parts: m.parts, ...(m.attributes ? { attributes: m.attributes } : {}) });
+
+function send(path, body) {
+  pending(1);
+  const doc = state.doc.id;
+  last = last.then(async () => {
+    if (!state.doc || state.doc.id !== doc) return;
+    for (;;) {
+      try {
+        const answer = await post(`/api/documents/${doc}/${path}`, { annotator: state.annotator, page: state.page, version: state.doc.sheet.version, ...body });
+        if (state.doc && state.doc.id === doc) {
+          state.doc.sheet = answer.sheet;
+          tell("sheet");
+        }
+        return;
+      } catch (error) {
+        if (error instanceof Refused) return refused(error);
+        if (!(await new Promise((decide) => tell("offline", decide)))) return;
+      }
+    }
+  }).finally(() => pending(-1));
+  return last;
+}
+
+function refused(error) {
+  if (error.status === 409 && error.details.sheet) {
+    state.doc.sheet = error.details.sheet;
+    tell("sheet");
+    tell("banner", "This document was changed elsewhere since you saw it. Your last action was not made; you see the annotation as it is now.");
+  } else if (error.status === 423) {
+    state.mine = false;
+    tell("sheet");
+    tell("locked");
+  } else tell("banner", error.message);
+}
+
+export const settled = () => last;
+
+// Do something when all actions before it are stored, so that it sees what they made; at once if there are none.
+let turn = Promise.resolve();
+export function inTurn(command) {
+  if (!waiting) return command();
+  pending(1);
+  turn = turn.then(settled).then(command).catch((error) => tell("banner", error.message)).finally(() => pending(-1));
+  return turn;
+}
+
+export const act = (kind, change) => send("actions", { kind, change });
+export const undo = () => state.doc && state.doc.sheet.undo && send("undo", {});
+export const redo = () => state.doc && state.doc.sheet.redo && send("redo", {});
+
+export function clear() {
+  Object.assign(state.sel, { anchor: null, parts: [], mention: null });
+}
+
+export function choose(mention) {
+  Object.assign(state.sel, { anchor: null, parts: [], mention: keyOf(mention), cursor: mention.parts[0][0] });
+  tell("selection");
+}
+
+// A label: for the selected tokens a new mention, for the chosen mention another label.
+export async function give(name) {
+  if (!state.doc || !state.mine) return;
+  const one = chosen();
+  const parts = selectedParts();
+  if (parts.length) {
+    if (sentenceOf(parts[0][0]) !== sentenceOf(parts[parts.length - 1][1] - 1)) {
+      tell("say", "A mention lies within one sentence.");
+      return;
+    }
+    const made = { label: name, parts };
+    clear();
+    state.sel.mention = keyOf(made);
+    await act("add", { add: [made] });
+    tell("say", `${name}: ${words(parts)}`);
+  } else if (one) {
+    const made = { ...plain(one), label: name };
+    state.sel.mention = keyOf(made);
+    await act(one.suggested ? "accept" : "relabel", one.suggested ? { add: [made], reject: one.label === name ? [] : [plain(one)] } : { remove: [plain(one)], add: [made] });
+    tell("say", `Now ${name}: ${words(made.parts)}`);
+  } else if (state.doc.text.tokens) {
+    state.sel.anchor = state.sel.cursor;
+    await give(name);
+  }
+}
+
+async function reshape(kind, parts) {
+  const one = chosen();
+  if (!one || !state.mine || !parts.length) return;
+  const made = { ...plain(one), parts };
+  if (keyOf(made) === keyOf(one)) return;
+  state.sel.mention = keyOf(made);
+  await act(kind, one.suggested ? { add: [made], reject: [plain(one)] } : { remove: [plain(one)], add: [made] });
+  tell("say", `${one.label}: ${words(parts)}`);
+}
+
+export function grow(side) {
+  const one = chosen();
+  if (!one) return;
+  const sentence = state.doc.text.sentences[sentenceOf(one.parts[0][0])];
+  const tokens = one.parts.flatMap(range);
+  const next = side < 0 ? tokens[0] - 1 : tokens[tokens.length - 1] + 1;
+  if (next < sentence.first || next >= sentence.first + sentence.words.length) return;
+  reshape("grow", asParts([...tokens, next]));
+}
+
+export function shrink(side) {
+  const one = chosen();
+  if (!one) return;
+  const tokens = one.parts.flatMap(range);
+  if (tokens.length > 1) reshape("shrink", asParts(side < 0 ? tokens.slice(1) : tokens.slice(0, -1)));
+}
+
+// Two mentions out of one: the second begins at the cursor.
+export async function split() {
+  const one = chosen();
+  if (!one || !state.mine) return;
+  const tokens = one.parts.flatMap(range);
+  const at = state.sel.cursor > tokens[0] ? state.sel.cursor : tokens[1];
+  const [left, right] = [tokens.filter((t) => t < at), tokens.filter((t) => t >= at)];
+  if (!left.length || !right.length) {
+    tell("say", "Put the cursor (Ctrl and arrows) where the second mention begins.");
+    return;
+  }
+  const made = [left, right].map((some) => ({ ...plain(one), parts: asParts(some) }));
+  state.sel.mention = keyOf(made[0]);
+  await act("split", one.suggested ? { add: made, reject: [plain(one)] } : { remove: [plain(one)], add: made });
+  tell("say", `Split: ${words(made[0].parts)} and ${words(made[1].parts)}`);
+}
+
+// Tokens join the chosen mention as a part of it, or leave it if it has all of them.
+export function toggle(tokens) {
+  const one = chosen();
+  if (!one || tokens.some((t) => sentenceOf(t) !== sentenceOf(one.parts[0][0]))) return;
+  const own = new Set(one.parts.flatMap(range));
+  const leave = tokens.every((t) => own.has(t));
+  for (const t of tokens) if (leave) own.delete(t); else own.add(t);
+  reshape("parts", asParts([...own]));
+}
+
+export async function accept() {
+  const one = chosen();
+  if (!one || !one.suggested || !state.mine) return;
+  await act("accept", { add: [plain(one)] });
+  tell("say", `Accepted ${one.label}: ${words(one.parts)}`);
+}
+
+export async function acceptAll() {
+  if (!state.doc || !state.mine) return;
+  const some = visible().filter((m) => m.suggested);
+  if (some.length) await act("accept-all", { add: some.map(plain) });
+  tell("say", `Accepted ${some.length} suggestions`);
+}
+
+// Delete the chosen mention, or reject the suggestion; the next one is chosen.
+export async function drop() {
+  const one = chosen();
+  if (!one || !state.mine) return;
+  const all = visible();
+  const at = all.findIndex((m) => keyOf(m) === keyOf(one));
+  state.sel.mention = null;
+  await act(one.suggested ? "reject" : "delete", one.suggested ? { reject: [plain(one)] } : { remove: [plain(one)] });
+  tell("say", `${one.suggested ? "Rejected" : "Deleted"} ${one.label}: ${words(one.parts)}`);
+  return at;
+}
+
+export function confirm(k, wanted = true) {
+  if (!state.doc || !state.mine) return Promise.resolve();
+  const is = state.doc.sheet.confirmed.includes(k);
+  if (is === wanted) return Promise.resolve();
+  tell("say", `Sentence ${k + 1} ${wanted ? "confirmed" : "open again"}`);
+  return act(wanted ? "confirm" : "reopen", wanted ? { confirm: [k] } : { reopen: [k] });
+}
+
+export function confirmAll() {
+  const open = state.doc.text.sentences.map((_, k) => k).filter((k) => !state.doc.sheet.confirmed.includes(k));
+  return open.length ? act("confirm", { confirm: open }) : Promise.resolve();
+}
+
+export function range([a, b]) {
+  return Array.from({ length: b - a }, (_, i) => a + i);
+}

@@ -1,0 +1,214 @@
+// The page: boot, views, documents, the pulse that keeps a document held and sees what changed elsewhere.
+
+import { get, post } from "./api.js";
+import * as compare from "./compare.js";
+import { $, count, h, put } from "./dom.js";
+import * as edit from "./edit.js";
+import * as keys from "./keys.js";
+import * as learning from "./learning.js";
+import * as mouse from "./mouse.js";
+import * as project from "./project.js";
+import * as queue from "./queue.js";
+import * as side from "./side.js";
+import { chosen, on, state, tell } from "./state.js";
+import { drawText, light, selectedParts } from "./text.js";
+
+const VIEWS = { annotate: () => {}, compare: compare.draw, learning: learning.draw, project: async () => { await loadProject(); await project.draw(); } };
+const say = (text) => { $("#status").textContent = text; };
+
+function banner(text, ...buttons) {
+  const place = $("#banner");
+  place.hidden = !text;
+  if (text) put(place, h("span", { text }), ...buttons, h("button", { type: "button", text: "Close", onclick: () => banner("") }));
+}
+
+async function loadProject() {
+  state.project = await get("/api/project");
+  document.title = `${state.project.name} – spanloom workbench`;
+  $("#title").textContent = state.project.name;
+  learning.show(state.project.learning);
+  drawLabels();
+}
+
+function drawLabels() {
+  const one = chosen();
+  put($("#labels"), state.project.labels.map((label) => h("button", { type: "button", class: "label", "data-label": label.name, vars: { "--m": label.color }, title: label.description || null, "aria-pressed": String(Boolean(one && one.label === label.name)), onmousedown: (event) => event.preventDefault(), onclick: () => { edit.give(label.name); $("#text").focus({ preventScroll: true }); } }, label.name, label.key ? h("kbd", { text: label.key }) : null)),
+    h("button", { type: "button", class: "label", id: "new-label", text: "+ label", onclick: newLabel }));
+}
+
+function newLabel() {
+  const dialog = $("#dialog");
+  const input = h("input", { id: "label-name", required: true, maxlength: 200, autocomplete: "off" });
+  const form = h("form", { class: "lines", onsubmit: async (event) => {
+    event.preventDefault();
+    dialog.close();
+    try {
+      await (await import("./api.js")).putJson("/api/labels", { labels: [...state.project.labels.map(({ name, key, color, description, examples }) => ({ name, key, color, description, examples })), { name: input.value.trim() }] });
+      await loadProject();
+      if (selectedParts().length) edit.give(input.value.trim());
+    } catch (error) {
+      banner(error.message);
+    }
+    $("#text").focus();
+  } }, h("label", {}, "Name", input), h("div", { class: "tools" }, h("button", { class: "main", text: "Add" }), h("button", { type: "button", text: "Cancel", onclick: () => dialog.close() })));
+  put(dialog, h("h2", { id: "dialog-title", text: "New label" }), form);
+  dialog.showModal();
+}
+
+function askName() {
+  return new Promise((done) => {
+    const dialog = $("#dialog");
+    const input = h("input", { id: "name", required: true, maxlength: 100, value: state.annotator, autocomplete: "off", list: "names" });
+    put(dialog, h("h2", { id: "dialog-title", text: "Who annotates?" }), h("p", { class: "dim", text: "Every annotator has an annotation of their own; Compare shows where they differ." }),
+      h("form", { class: "lines", onsubmit: (event) => { event.preventDefault(); dialog.close(); done(input.value.trim()); } }, h("label", {}, "Name", input),
+        h("datalist", { id: "names" }, state.project.annotators.map((name) => h("option", { value: name }))), h("div", {}, h("button", { class: "main", text: "Begin" }))));
+    dialog.oncancel = (event) => { if (state.annotator) done(state.annotator); else event.preventDefault(); };
+    dialog.showModal();
+  });
+}
+
+async function become(name) {
+  state.annotator = name;
+  localStorage.setItem("spanloom.annotator", name);
+  $("#who").textContent = name;
+}
+
+async function open(id, token = null, take = false) {
+  await edit.settled();
+  try {
+    const answer = await post(`/api/documents/${id}/open`, { annotator: state.annotator, page: state.page, take });
+    const again = state.doc && state.doc.id === id;
+    state.doc = answer;
+    state.mine = answer.mine;
+    if (!again || token !== null) Object.assign(state.sel, { cursor: token ?? 0, anchor: null, parts: [], mention: null });
+    location.hash = String(id);
+    banner("");
+    view("annotate");
+    drawText();
+    refresh();
+    queue.mark();
+    if (!state.mine) locked();
+    $("#text").focus({ preventScroll: true });
+  } catch (error) {
+    banner(error.message);
+  }
+}
+
+function locked() {
+  banner(`${state.annotator} has this document open in another page. You can read it here.`, h("button", { type: "button", id: "take", text: "Work on it here", onclick: () => open(state.doc.id, null, true) }));
+}
+
+// Everything that depends on the sheet or the selection, but for the text.
+function refresh() {
+  const { doc } = state;
+  $("#doc-name").textContent = doc ? doc.name : "No document";
+  $("#undo").disabled = !doc || !doc.sheet.undo || !state.mine;
+  $("#redo").disabled = !doc || !doc.sheet.redo || !state.mine;
+  for (const id of ["#finish", "#accept-all"]) $(id).disabled = !doc || !state.mine;
+  if (doc) $("#doc-state").textContent = `${doc.sheet.confirmed.length} of ${count(doc.text.sentences.length, "sentence")} confirmed, ${count(doc.sheet.mentions.length, "mention")}${doc.held_out ? ", held out" : ""}${doc.model ? `, model ${doc.model}` : ""}${state.mine ? "" : ", read only"}`;
+  const one = chosen();
+  for (const button of document.querySelectorAll("#labels [data-label]")) button.setAttribute("aria-pressed", String(Boolean(one && one.label === button.dataset.label)));
+  side.draw();
+}
+
+async function finish() {
+  if (!state.doc || !state.mine) return;
+  await edit.confirmAll();
+  const next = await queue.next();
+  if (next !== null) await open(next);
+  else say("That was the last document of this list.");
+}
+
+function view(name) {
+  for (const one of Object.keys(VIEWS)) $(`#${one}`).hidden = one !== name;
+  for (const button of document.querySelectorAll("#views button")) {
+    if (button.dataset.view === name) button.setAttribute("aria-current", "page");
+    else button.removeAttribute("aria-current");
+  }
+  VIEWS[name]();
+}
+
+let timer = 0;
+async function pulse() {
+  clearTimeout(timer);
+  try {
+    const { doc } = state;
+    const answer = await post("/api/pulse", { page: state.page, ...(doc && state.mine ? { document: doc.id, annotator: state.annotator } : {}) });
+    learning.show(answer.learning);
+    if (doc && state.doc === doc && state.mine && answer.mine === false) {
+      state.mine = false;
+      drawText();
+      refresh();
+      locked();
+    }
+    if (doc && state.doc === doc && answer.model !== undefined && answer.model !== doc.model) await newSuggestions();
+    $("#saved").classList.remove("bad");
+    if ($("#saved").textContent === "no connection") $("#saved").textContent = "all saved";
+  } catch {
+    $("#saved").textContent = "no connection";
+    $("#saved").classList.add("bad");
+  }
+  timer = setTimeout(pulse, state.learning && state.learning.running ? 250 : 4000);
+}
+
+async function newSuggestions() {
+  const { id } = state.doc;
+  const answer = await get(`/api/documents/${id}/suggestions`);
+  if (!state.doc || state.doc.id !== id) return;
+  Object.assign(state.doc, answer);
+  drawText();
+  refresh();
+  say(`New suggestions of model ${answer.model}`);
+}
+
+on("say", say);
+on("banner", banner);
+on("locked", locked);
+on("open", open);
+on("finish", finish);
+on("learn", learning.start);
+on("learned", async () => { await loadProject(); await queue.load(); });
+on("tab", side.show);
+on("download", project.download);
+on("pulse", pulse);
+on("search", () => $("#search").focus());
+on("project", async () => { await loadProject(); await queue.load(); project.draw(); });
+on("sheet", () => { drawText(); refresh(); });
+on("selection", () => { light(); refresh(); });
+on("saving", (waiting) => { $("#saved").textContent = waiting ? "saving…" : "all saved"; });
+on("offline", (decide) => {
+  banner("The server does not answer; your last action is not saved.", h("button", { type: "button", text: "Try again", onclick: () => { banner(""); decide(true); } }), h("button", { type: "button", text: "Give it up", onclick: () => { banner(""); decide(false); } }));
+});
+
+async function boot() {
+  await loadProject();
+  const wanted = new URLSearchParams(location.search).get("annotator");
+  if (wanted) await become(wanted);
+  if (!state.annotator) await become(await askName());
+  $("#who").textContent = state.annotator;
+  state.above = state.project.settings.above;
+  $("#above").value = state.above;
+  keys.listen();
+  mouse.listen();
+  $("#views").addEventListener("click", (event) => event.target.dataset.view && view(event.target.dataset.view));
+  $("#learn").addEventListener("click", learning.start);
+  $("#stop").addEventListener("click", learning.stop);
+  $("#undo").addEventListener("click", edit.undo);
+  $("#redo").addEventListener("click", edit.redo);
+  $("#finish").addEventListener("click", finish);
+  $("#accept-all").addEventListener("click", edit.acceptAll);
+  $("#above").addEventListener("change", (event) => { state.above = Number(event.target.value); drawText(); refresh(); });
+  $("#who").addEventListener("click", async () => { const name = await askName(); if (name !== state.annotator) { await become(name); await loadProject(); await queue.load(); if (state.doc) await open(state.doc.id); } });
+  addEventListener("pagehide", () => navigator.sendBeacon("/api/release", new Blob([JSON.stringify({ page: state.page })])));
+  drawText();
+  refresh();
+  const list = await queue.load();
+  const id = Number(location.hash.slice(1));
+  if (id) await open(id);
+  else if (list.length) await open(list[0].id);
+  else view(state.project.documents ? "annotate" : "project");
+  document.body.dataset.ready = "1";
+  pulse();
+}
+
+boot().catch((error) => banner(error.message));

@@ -1,0 +1,87 @@
+"""Packed weights come back: exactly as float32, and within a known error in fewer bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.base.packing import pack, unpack
+
+
+def table(seed: int, rows: int = 6000, columns: int = 5, zeros: float = 0.5, distinct: int = 900) -> Any:
+    random = np.random.default_rng(seed)
+    made = random.normal(0, 1, (distinct, columns)) ** 3
+    made[random.random((distinct, columns)) < zeros] = 0
+    return made[random.integers(0, distinct, rows)].astype(np.float32)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([1, 900, 100_000]))
+def test_float32_comes_back_to_the_bit(seed: int, zeros: float, distinct: int) -> None:
+    given = {"a": table(seed, zeros=zeros, distinct=distinct), "b": table(seed + 1, columns=3), "small": np.eye(3)}
+    packed, how = pack(given)
+    back = unpack(packed, how)
+    assert back.keys() == given.keys()
+    for name, array in given.items():
+        assert back[name].dtype == array.dtype
+        assert np.array_equal(back[name], array)
+    assert sum(a.nbytes for a in packed.values()) <= sum(a.nbytes for a in given.values())
+
+
+@pytest.mark.parametrize(("precision", "most"), [("float16", 2**-11), ("int8", 10000 ** (0.5 / 126) - 1)])
+def test_shorter_numbers_err_by_a_known_share(precision: str, most: float) -> None:
+    weights = table(3)
+    back = unpack(*pack({"w": weights}, precision))["w"]
+    largest = np.abs(weights).max(axis=0)
+    big = np.abs(weights) >= largest / 10000
+    assert np.abs(back[big] / weights[big] - 1).max() <= most * 1.01
+    assert np.abs(back[~big]).max() <= largest.max() / 10000
+    assert (back[weights == 0] == 0).all()
+
+
+def test_what_would_not_get_smaller_stays() -> None:
+    weights = np.random.default_rng(1).normal(0, 1, (5000, 8)).astype(np.float32)
+    packed, how = pack({"w": weights})
+    assert list(packed) == ["w"]
+    assert how == []
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"distinct": 10**12}, "claim to be"),
+        ({"columns": [10**12]}, "claim to be"),
+        ({"columns": [-5]}, "do not fit together"),
+        ({"columns": [4]}, "mask of packed weights"),
+        ({"names": ["a", "b"]}, "do not fit together"),
+        ({"number": None}, "damaged"),
+        ({"number": 7}, "no values"),
+    ],
+)
+def test_damaged_descriptions_are_refused(change: dict[str, Any], complaint: str) -> None:
+    packed, how = pack({"w": table(1)})
+    with pytest.raises(ModelFileError, match=complaint):
+        unpack(packed, [{**how[0], **change}])
+
+
+def test_damaged_arrays_are_refused() -> None:
+    packed, how = pack({"w": table(1)}, "int8")
+    for name, bad in (
+        ("index", packed["packed.0.index"] + np.uint32(10**6)),
+        ("mask", packed["packed.0.mask"][:-1]),
+        ("values", packed["packed.0.values"][:-1]),
+        ("values", packed["packed.0.values"].astype(np.float64)),
+        ("scales", packed["packed.0.scales"][:, 1:]),
+        ("scales", -packed["packed.0.scales"]),
+    ):
+        with pytest.raises(ModelFileError):
+            unpack({**packed, f"packed.0.{name}": bad}, how)
+
+
+def test_unknown_precisions_are_named() -> None:
+    with pytest.raises(ParameterError, match="float32, float16, int8, got 'int4'"):
+        pack({}, "int4")

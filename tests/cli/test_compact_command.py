@@ -1,0 +1,65 @@
+"""``spanloom compact``: smaller files that find nearly the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from spanloom import Recognizer, read
+from spanloom.cli.app import app
+from spanloom.learning import Auto
+from spanloom.models import Cascade, Memm
+
+
+def flat(result: str) -> str:
+    return " ".join(result.split())
+
+
+@pytest.mark.parametrize("model", ["chain", "edge", "memm", "layered", Cascade(base=Memm()), "semimarkov"])
+def test_small_weights_go_and_others_stay(model: object, tmp_path: Path) -> None:
+    ner = Recognizer(model, trainer=Auto(max_iter=30), keep="longest").fit(read("sample:train"))  # type: ignore[arg-type]
+    smaller = ner.compact(0.05)
+    for whole, pruned in zip(ner.parts_, smaller.parts_, strict=True):
+        names = pruned.extractor.names()
+        assert 0 < len(names) < whole.extractor.size
+        place = {name: k for k, name in enumerate(whole.extractor.names())}
+        for before, after in zip(whole.weight_columns(), pruned.weight_columns(), strict=True):
+            if len(after.weights) == len(names):  # of features; others are kept whole
+                old = before.weights[[place[name] for name in names]]
+                assert np.array_equal(after.weights, np.where(np.abs(old) < 0.05, 0, old))
+    smaller.save(tmp_path / "small.loom", weights="int8")
+    ner.save(tmp_path / "whole.loom")
+    assert (tmp_path / "small.loom").stat().st_size < 0.6 * (tmp_path / "whole.loom").stat().st_size
+    assert (
+        abs(Recognizer.load(tmp_path / "small.loom").score(read("sample:dev")).f1 - ner.score(read("sample:dev")).f1)
+        < 0.1
+    )
+
+
+def test_the_command_chooses_on_dev(tmp_path: Path) -> None:
+    Recognizer("edge", trainer=Auto(max_iter=30), keep="longest").fit(read("sample:train")).save(tmp_path / "a.loom")
+    arguments = ["compact", str(tmp_path / "a.loom"), "-o", str(tmp_path / "b.loom")]
+    done = CliRunner().invoke(app, [*arguments, "--dev", "sample:dev", "--within", "1"])
+    assert done.exit_code == 0, done.output
+    before, after = (Recognizer.load(tmp_path / name).score(read("sample:dev")).f1 for name in ("a.loom", "b.loom"))
+    assert 100 * (before - after) <= 1
+    assert f"{100 * after:.2f}" in flat(done.output)
+    assert Recognizer.load(tmp_path / "b.loom").training_["compacted"] > 0
+    bad = CliRunner().invoke(app, [*arguments, "--weights", "int4"])
+    assert "float32, float16, int8" in str(bad.exception)
+
+
+def test_rare_features_are_left_out_and_the_settings_file_says_so(tmp_path: Path) -> None:
+    def train(*options: str) -> int:
+        arguments = ["train", "sample:train", "--model", "chain", "--keep", "longest", "--max-iter", "3"]
+        done = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "m.loom"), *options])
+        assert done.exit_code == 0, done.output
+        return Recognizer.load(tmp_path / "m.loom").extractor_.size
+
+    settings = str(tmp_path / "s.toml")
+    whole, cut = train(), train("--min-count", "3", "--write-config", settings)
+    assert cut < whole / 2
+    assert train("--config", settings) == cut

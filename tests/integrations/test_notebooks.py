@@ -1,0 +1,174 @@
+"""Notebooks: what objects look like, a slider that needs no kernel, a progress bar; by a real kernel and a browser."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanloom import Mention, Recognizer, Sentence, read
+from spanloom.drawing.choices import best_html
+from spanloom.learning import LBFGS, Iteration, Watched
+from spanloom.notebook import Progress, in_notebook
+
+
+class Balance(HTMLParser):
+    """Notes tags that are closed in another order than they were opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in ("input", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def well_formed(html: str) -> bool:
+    parser = Balance()
+    parser.feed(html)
+    return not parser.open and not parser.wrong and "http" not in html.lower() and "<script" not in html
+
+
+@pytest.fixture(scope="module")
+def ner() -> Recognizer:
+    sentences = [s for d in read("sample:train") for s in d.sentences]
+    whole = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for s in sentences]
+    return Recognizer("edge", trainer=LBFGS(max_iter=10)).fit(whole)
+
+
+def test_a_distribution_shows_its_best_sets(ner: Recognizer) -> None:
+    sentence = Sentence(["the", "<b>", "IL-2", "gene", "in", "T", "cells"])
+    belief = ner.distribution(sentence)
+    html = belief._repr_html_()
+    assert html is not None
+    assert well_formed(html)
+    best = belief.k_best(10)
+    assert html.count('class="set"') == len(best)
+    assert html.count(" hidden>") == len(best) - 1  # the most probable one is seen without any script
+    assert f"1 of {len(best)}: probability {best[0][0]:.4f}" in html
+    assert "&lt;b&gt;" in html
+    given = belief.clamp(must=[Mention("DNA", ((2, 4),))])
+    assert "loom-best" in (given._repr_html_() or "")
+
+
+def test_one_set_has_no_slider() -> None:
+    html = best_html(Sentence(["a"]), [(1.0, [])])
+    assert "<input" not in html
+    assert well_formed(html)
+    assert "no mention set" in best_html(Sentence(["a"]), [])
+
+
+def test_an_evaluation_is_a_table(ner: Recognizer) -> None:
+    evaluation = ner.score(read("sample:test"))
+    html = evaluation._repr_html_()
+    assert well_formed(html)
+    for label, score in evaluation.by_label.items():
+        row = re.search(rf"<tr><td>{label}</td><td>([\d.]+)</td>", html)
+        assert row is not None
+        assert row[1] == f"{100 * score.precision:.1f}"
+    assert f"<td>{100 * evaluation.f1:.1f}</td>" in html
+
+
+def test_progress_outside_of_notebooks_is_lines(ner: Recognizer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not in_notebook()
+    Recognizer("chain", trainer=LBFGS(max_iter=3)).fit(
+        [Sentence(["a"], [Mention("X", ((0, 1),))])], listener=Progress(3)
+    )
+    told = capsys.readouterr()
+    assert "iteration 1  objective" in told.err
+    assert told.out == ""
+
+
+def test_shares_grow_to_the_whole() -> None:
+    """Two parts of ten iterations: after the first part half is done."""
+    watched = Watched(10)
+    shares = [
+        watched.take(Iteration(n, part, 1.0, 0.0, 0.0, 1, 0.0, part=f"P{part}", parts=2))[0]
+        for part in (0, 1)
+        for n in range(1, 11)
+    ]
+    assert shares == sorted(shares)
+    assert shares[4] == pytest.approx(0.25)
+    assert 0.9 < shares[-1] <= 1.0
+
+
+CELLS = [
+    "from spanloom import Recognizer, read\n"
+    "from spanloom.learning import LBFGS\n"
+    "from spanloom.notebook import Progress\n"
+    "train = [s.with_mentions([m for m in s.mentions if not m.discontinuous])\n"
+    "         for d in read('sample:train') for s in d.sentences]\n"
+    "ner = Recognizer('edge', trainer=LBFGS(max_iter=8)).fit(train, listener=Progress(8))",
+    "ner.predict('The IL-2 gene promoter binds NF-kappa B in T cells.', probabilities=True)",
+    "sentence = ner.predict('The IL-2 gene promoter binds NF-kappa B in T cells.').sentences[0]\n"
+    "ner.distribution(sentence)",
+    "ner.explain(sentence, sentence.mentions[0])",
+    "ner.score(read('sample:dev'))",
+]
+
+
+@pytest.mark.extras
+@pytest.mark.filterwarnings("ignore")
+def test_a_notebook_runs_and_is_drawn(tmp_path: Path) -> None:
+    """Executed by nbclient with a real kernel: one progress display that was updated, and HTML for each object."""
+    from extras import needs
+
+    needs("nbclient", "ipykernel", "nbconvert")
+    import nbformat
+    from nbclient import NotebookClient
+    from nbconvert import HTMLExporter
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in CELLS])
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute(cwd=str(tmp_path))
+    outputs = [cell.outputs for cell in notebook.cells]
+    (bar,) = outputs[0]  # updated in place: one output, whatever the number of iterations
+    assert "<progress" in bar["data"]["text/html"]
+    assert "iteration" in bar["data"]["text/html"]
+    for (out,), mark in zip(outputs[1:], ('class="sl"', "loom-best", "loom-why", "loom-scores"), strict=True):
+        assert mark in out["data"]["text/html"]
+    page, _ = HTMLExporter(template_name="classic").from_notebook_node(notebook)
+    assert page.count("loom-best") >= 1
+
+
+@pytest.mark.browser
+@pytest.mark.filterwarnings("ignore")
+def test_the_slider_moves_without_a_kernel(ner: Recognizer, tmp_path: Path) -> None:
+    """In Chromium, offline: the slider shows the set of its rank, and nothing is asked for."""
+    from extras import needs
+
+    needs("playwright")
+    from playwright.sync_api import sync_playwright
+
+    sentence = Sentence(["The", "IL-2", "gene", "promoter", "in", "T", "cells"])
+    html = ner.distribution(sentence)._repr_html_()
+    page_file = tmp_path / "a.html"
+    page_file.write_text(f"<!doctype html><meta charset='utf-8'>{html}", encoding="utf-8")
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(page_file.as_uri())
+        assert page.locator(".set:visible").count() == 1
+        page.locator("input[type=range]").fill("3")
+        assert page.locator(".set:visible").count() == 1
+        assert page.locator(".set").nth(2).is_visible()
+        assert page.locator("output").inner_text().startswith("3 of ")
+        page.screenshot(path=str(tmp_path / "a.png"))
+        browser.close()
+    assert asked == [page_file.as_uri()]
+
+
+def chromium() -> str | None:
+    import shutil
+
+    return shutil.which("chromium")

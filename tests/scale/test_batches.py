@@ -1,0 +1,262 @@
+"""Batches: the same bytes whatever happens on the way, and nothing done twice."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanloom import Recognizer, read, write
+from spanloom.base.errors import CorpusError, ParameterError, SpanloomError
+from spanloom.learning import LBFGS
+from spanloom.scale import BatchReport, TagSettings, tag_files
+from spanloom.scale.manifests import Manifest, place_of
+from spanloom.scale.shards import Shard
+from spanloom.scale.work import Work, tag_shard
+
+from .conftest import outputs, records
+
+SIZE = 8 << 10
+
+
+def here(work: Work, shards: Sequence[Shard]) -> Iterator[tuple[Shard, Manifest, float]]:
+    """An engine without processes, for tests that are not about them."""
+    return ((shard, *tag_shard(work, shard)) for shard in shards)
+
+
+def run(loom: Path, inputs: Path, out: Path, **given: Any) -> BatchReport:
+    given = {"engine": None if "jobs" in given else here, "shard_bytes": SIZE} | given
+    return tag_files(loom, [f"{inputs}/**/*.jsonl*"], out, **given)
+
+
+@pytest.fixture
+def undisturbed(loom: Path, inputs: Path, tmp_path: Path) -> dict[str, bytes]:
+    run(loom, inputs, tmp_path / "undisturbed")
+    return outputs(tmp_path / "undisturbed")
+
+
+def test_outputs_are_those_of_the_library_for_any_number_of_jobs(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    reports = [run(loom, inputs, tmp_path / f"out{jobs}", jobs=jobs) for jobs in (1, 3)]
+    one, three = (outputs(tmp_path / f"out{jobs}") for jobs in (1, 3))
+    assert one == three
+    assert {"a.jsonl", "sub/a.jsonl", "packed.jsonl.gz", "big.00000.jsonl", "big.00001.jsonl"} <= set(one)
+    names = [name for name in one if not name.startswith("_spanloom")]
+    found = b"".join(gzip.decompress(one[n]) if n.endswith("gz") else one[n] for n in names)
+    files = [str(inputs / n) for n in ("a.jsonl", "big.jsonl", "packed.jsonl.gz", "sub/a.jsonl")]
+    docs = [doc for path in files for doc in read(path)]
+    ner = Recognizer.load(loom, threads=1)
+    write(ner.stream(docs), tmp_path / "expected.jsonl", chars="yes")
+    assert found == (tmp_path / "expected.jsonl").read_bytes()
+    tagged = ner.predict(docs)
+    for report in reports:
+        assert report.documents == len(docs)
+        assert report.words == sum(len(s) for doc in docs for s in doc.sentences)
+        assert sum(report.mentions.values()) == sum(len(doc.mentions) for doc in tagged)
+        assert (report.tagged, report.kept, report.skipped) == (len(names), 0, 0)
+        assert all(shard["seconds"] > 0 for shard in report.shards)
+
+
+def test_resuming_does_what_is_missing_and_redoes_what_changed(
+    loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    out = tmp_path / "undisturbed"
+    with pytest.raises(ParameterError, match="--resume does what is missing"):
+        run(loom, inputs, out)
+    assert run(loom, inputs, out, resume=True).tagged == 0
+    (out / "a.jsonl").unlink()  # missing
+    (out / "big.00001.jsonl").write_bytes(b"damaged")  # another size
+    data = bytearray((out / "packed.jsonl.gz").read_bytes())
+    data[20] ^= 1
+    (out / "packed.jsonl.gz").write_bytes(data)  # the same size
+    place_of(out, "big.00002.jsonl").write_text("{")  # an output without a manifest that can be read
+    report = run(loom, inputs, out, resume=True)
+    assert report.tagged == 4
+    assert outputs(out) == undisturbed
+    lines = (inputs / "sub" / "a.jsonl").read_text(encoding="utf-8")
+    (inputs / "sub" / "a.jsonl").write_text(lines.replace("gene", "genf"), encoding="utf-8")  # as long as before
+    assert run(loom, inputs, out, resume=True).tagged == 1
+    assert outputs(out) != undisturbed
+    (inputs / "sub" / "a.jsonl").write_text(lines, encoding="utf-8")
+    assert run(loom, inputs, out, resume=True).tagged == 1
+    assert outputs(out) == undisturbed
+
+
+def test_other_settings_and_other_models_are_other_outputs(
+    loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    out = tmp_path / "undisturbed"
+    count = len([name for name in undisturbed if not name.startswith("_")])
+    more = run(loom, inputs, out, resume=True, settings=TagSettings(penalty="20.0"))
+    assert more.tagged == count
+    plain = Recognizer.load(loom, threads=1)
+    expected = Recognizer.load(loom, threads=1).set_mention_penalty(20.0)
+    docs = list(read(inputs / "a.jsonl"))
+    assert [d.mentions for d in read(out / "a.jsonl")] == [d.mentions for d in expected.predict(docs)]
+    assert [d.mentions for d in plain.predict(docs)] != [d.mentions for d in expected.predict(docs)]
+    other = tmp_path / "other.loom"
+    expected.save(other)
+    assert run(other, inputs, out, resume=True).tagged == count
+    assert run(other, inputs, out, resume=True).tagged == 0
+    assert run(other, inputs, out, overwrite=True).tagged == count
+
+
+def test_outputs_whose_input_is_gone_are_removed(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    """They would be counted beside the others: a file that grew has other shards."""
+    out = tmp_path / "out"
+    run(loom, inputs, out)
+    (inputs / "a.jsonl").write_text("".join(records(2)), encoding="utf-8")
+    (inputs / "sub" / "a.jsonl").unlink()
+    report = run(loom, inputs, out, resume=True)
+    assert sorted(report.removed) == ["a.jsonl", "sub/a.jsonl"]
+    run(loom, inputs, tmp_path / "fresh")
+    assert outputs(out) == outputs(tmp_path / "fresh")
+
+
+def test_a_worker_that_is_killed_costs_one_attempt(
+    loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    killed: list[int] = []
+    lost: list[str] = []
+
+    def kill(*_: int) -> None:
+        children = multiprocessing.active_children()
+        if len(killed) < 2 and children and children[0].pid not in (*killed, None):
+            killed.append(children[0].pid or 0)
+            os.kill(killed[-1], signal.SIGKILL)
+
+    report = run(
+        loom, inputs, tmp_path / "out", jobs=2, progress=kill, lost=lambda shard, attempt: lost.append(shard.name)
+    )
+    assert len(killed) == 2
+    assert outputs(tmp_path / "out") == undisturbed
+    assert report.tagged == len(report.shards)
+
+
+def test_a_shard_that_kills_every_worker_ends_the_run(
+    loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    def kill(*_: int) -> None:
+        for child in multiprocessing.active_children():
+            os.kill(child.pid or 0, signal.SIGKILL)
+
+    with pytest.raises(SpanloomError, match=r"died 3 times.*--resume"):
+        run(loom, inputs, tmp_path / "out", progress=kill, jobs=1)
+    run(loom, inputs, tmp_path / "out", resume=True)
+    assert outputs(tmp_path / "out") == undisturbed
+
+
+def test_a_bad_record_stops_or_is_skipped(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    lines = (inputs / "big.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    good = list(lines)
+    at = len(lines) - 5
+    lines[at] = '{"text": 7}\n'
+    (inputs / "big.jsonl").write_text("".join(lines), encoding="utf-8")
+    with pytest.raises(CorpusError, match=rf"big\.jsonl:{at + 1}: "):
+        run(loom, inputs, tmp_path / "out")
+    report = run(loom, inputs, tmp_path / "out", resume=True, settings=TagSettings(skip=True))
+    assert report.skipped == 1
+    assert [one["where"] for one in report.problems] == [f"{inputs}/big.jsonl:{at + 1}"]
+    again = run(loom, inputs, tmp_path / "out", resume=True, settings=TagSettings(skip=True))
+    assert (again.tagged, again.skipped, again.problems) == (0, 1, report.problems)
+    del good[at]
+    tag_files(
+        loom, [f"{inputs}/big.jsonl"], tmp_path / "part", shard_bytes=SIZE, settings=TagSettings(skip=True), engine=here
+    )
+    found = b"".join(path.read_bytes() for path in sorted((tmp_path / "part").glob("big*")))
+    (tmp_path / "good.jsonl").write_text("".join(good), encoding="utf-8")
+    tag_files(loom, [f"{tmp_path}/good.jsonl"], tmp_path / "whole", engine=here)
+    assert found == (tmp_path / "whole" / "good.jsonl").read_bytes()
+
+
+def test_a_damaged_input_shard_can_be_mended(
+    loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
+) -> None:
+    whole = (inputs / "packed.jsonl.gz").read_bytes()
+    (inputs / "packed.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CorpusError, match=r"packed\.jsonl\.gz: cannot be unpacked"):
+        run(loom, inputs, tmp_path / "out")
+    skipping = run(loom, inputs, tmp_path / "other", settings=TagSettings(skip=True))
+    assert skipping.skipped >= 1
+    assert len(gzip.decompress((tmp_path / "other" / "packed.jsonl.gz").read_bytes())) > 0
+    (inputs / "packed.jsonl.gz").write_bytes(whole)
+    run(loom, inputs, tmp_path / "out", resume=True)
+    assert outputs(tmp_path / "out") == undisturbed
+
+
+def test_two_runs_do_not_share_a_folder(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    def meddle(*_: int) -> None:
+        with pytest.raises(SpanloomError, match="another run is writing"):
+            run(loom, inputs, tmp_path / "out", resume=True)
+
+    run(loom, inputs, tmp_path / "out", progress=meddle)
+
+
+def test_progress_is_over_all_shards(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    told: list[tuple[int, ...]] = []
+    report = run(loom, inputs, tmp_path / "out", jobs=1, progress=lambda *numbers: told.append(numbers))
+    words, size, total, done, count = told[-1]
+    assert (words, size, done) == (report.words, total, count)
+    assert [row[0] for row in told if row[3]] == sorted(row[0] for row in told if row[3])
+
+
+@pytest.mark.parametrize("settings", [TagSettings("mentions"), TagSettings(probabilities=True), TagSettings(k=2)])
+def test_other_outputs_are_those_of_the_command(
+    loom: Path, inputs: Path, tmp_path: Path, settings: TagSettings
+) -> None:
+    ner = Recognizer.load(loom, threads=1)
+    docs = list(read(inputs / "a.jsonl"))
+    report = tag_files(loom, [f"{inputs}/a.jsonl"], tmp_path / "out", settings=settings, engine=here)
+    found = [json.loads(line) for line in (tmp_path / "out" / "a.jsonl").read_text(encoding="utf-8").splitlines()]
+    expected = ner.predict(docs, probabilities=settings.probabilities)
+    assert [len(record["mentions"]) for record in found] == [len(doc.mentions) for doc in expected]
+    assert report.words == sum(len(s) for doc in docs for s in doc.sentences)
+    for record, doc in zip(found, expected, strict=True):
+        if settings.format == "mentions":
+            assert set(record) == {"id", "mentions"}
+        elif settings.k:
+            assert [s[0]["prob"] for s in record["k_best"]] == [ner.k_best(s, 1)[0][0] for s in doc.sentences]
+        else:
+            assert [m["prob"] for m in record["mentions"]] == [m.prob for m in doc.mentions]
+
+
+def test_records_of_any_shape(loom: Path, tmp_path: Path) -> None:
+    rows = [{"pmid": 7, "title": "IL-2", "abstract": "The IL-2 gene.", "year": 1999}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    tag_files(loom, [f"jsonl:{tmp_path}/a.jsonl?text=title,abstract&id=pmid"], tmp_path / "out", engine=here)
+    (doc,) = read(tmp_path / "out" / "a.jsonl")
+    assert (doc.id, doc.text, doc.meta) == ("7", "IL-2\nThe IL-2 gene.", {"year": 1999})
+
+
+def test_text_files_become_documents(loom: Path, tmp_path: Path) -> None:
+    for k in range(3):
+        (tmp_path / f"{k}.txt").write_text(f"The IL-{k} gene.", encoding="utf-8")
+    report = tag_files(loom, [f"{tmp_path}/*.txt"], tmp_path / "out", engine=here)
+    found = list(read(tmp_path / "out" / "all.00000.jsonl"))
+    assert [doc.id for doc in found] == ["0.txt", "1.txt", "2.txt"]
+    assert report.documents == 3
+
+
+@pytest.mark.parametrize("probabilities", [False, True])
+def test_texts_are_cut_as_the_model_cuts_them(tmp_path: Path, probabilities: bool) -> None:
+    """By the tokenizer of the model, or the one of the command, on the short way and through objects."""
+    docs = list(read("sample:train"))
+    ner = Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=3), tokenizer="space", threads=1).fit(docs)
+    ner.save(tmp_path / "space.loom")
+    text = "The IL-2-dependent gene (p53)."
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
+    for number, tokenizer in enumerate((None, "default")):
+        settings = TagSettings(tokenizer=tokenizer, k=1 if probabilities else None)
+        tag_files(
+            tmp_path / "space.loom", [f"{tmp_path}/a.jsonl"], tmp_path / f"{number}", settings=settings, engine=here
+        )
+        record = json.loads((tmp_path / f"{number}" / "a.jsonl").read_text(encoding="utf-8"))
+        loaded = Recognizer.load(tmp_path / "space.loom", tokenizer=tokenizer, threads=1)
+        assert record["tokens"] == loaded.predict(text).tokens
+        assert (record["tokens"] == text.split()) == (tokenizer is None)

@@ -1,0 +1,71 @@
+"""Training on a Dask cluster: the same model to the byte for 1, 2 and 4 workers, and when workers die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from extras import needs
+from spanloom import Recognizer
+from spanloom.learning import Iteration
+from spanloom.scale import out_of_core
+
+from .test_training import DOCS, small
+
+needs("dask", "distributed", "pyarrow")
+
+import distributed  # noqa: E402
+
+from spanloom.scale.dask_training import Evaluation, learner  # noqa: E402
+
+pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture(scope="module", params=[1, 2, 4])
+def client(request: pytest.FixtureRequest) -> Any:
+    with (
+        distributed.LocalCluster(n_workers=request.param, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("model", ["chain", "edge"])
+def test_the_model_is_the_same_to_the_byte(client: Any, model: str) -> None:
+    """As that of this process, so as each other, for any number of workers."""
+    costs: list[Evaluation] = []
+    there = small(model, max_iter=6).fit(DOCS, learner=learner(client, blocks=8, watch=costs.append))
+    here = small(model, max_iter=6).fit(DOCS, learner=out_of_core(blocks=8))
+    assert there.to_bytes() == here.to_bytes()
+    assert all(cost.sent > 0 and cost.received > 0 for cost in costs)
+    assert len(costs) >= len(there.history_)
+
+
+def test_models_of_segments_train_there_too(client: Any) -> None:
+    there = small("semimarkov", max_iter=5).fit(DOCS, learner=learner(client, blocks=4))
+    alone = small("semimarkov", max_iter=5).fit(DOCS)
+    assert there.training_["objective"] == pytest.approx(alone.training_["objective"], rel=1e-4)
+
+
+def test_a_worker_that_is_killed_in_training_changes_nothing(client: Any) -> None:
+    killed: list[int] = []
+
+    def kill(record: Iteration) -> None:
+        if record.number == 3:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    there: Recognizer = small(max_iter=8).fit(DOCS, learner=learner(client, blocks=8), listener=kill)
+    assert killed
+    here = small(max_iter=8).fit(DOCS, learner=out_of_core(blocks=8))
+    assert there.to_bytes() == here.to_bytes()
+
+
+def test_workers_let_blocks_go_at_the_end(client: Any) -> None:
+    from spanloom.scale import dask_training
+
+    small(max_iter=2).fit(DOCS, learner=learner(client, blocks=2))
+    assert set(client.run(lambda: len(dask_training._held)).values()) == {0}

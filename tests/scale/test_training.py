@@ -1,0 +1,148 @@
+"""Training over blocks: the optimum of training in one piece, and the same bytes whoever has the blocks."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spanloom import Recognizer, read
+from spanloom._native import Likelihood
+from spanloom.base.errors import ParameterError
+from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.learning import LBFGS, Iteration, Perceptron
+from spanloom.models import Task
+from spanloom.models.chain import Chain
+from spanloom.models.component import Shapes
+from spanloom.models.edge import Edge
+from spanloom.models.structured import StructuredModel
+from spanloom.models.supervised import supervise
+from spanloom.scale import out_of_core
+from spanloom.scale.out_of_core import DiskCrew
+from spanloom.scale.sharded import PairwiseSum, ShardedLearner, cut, shared_classes
+
+DOCS = list(read("sample:train"))[:30]
+SENTENCES = [sentence for doc in DOCS for sentence in doc.sentences]
+
+
+def small(model: str = "chain", **settings: Any) -> Recognizer:
+    trainer = LBFGS(max_iter=settings.pop("max_iter", 12), l1=settings.pop("l1", 0.0))
+    return Recognizer(model, keep="longest", trainer=trainer, threads=1, **settings)
+
+
+@pytest.mark.parametrize("model", [Chain(), Edge()])
+@pytest.mark.parametrize("l1", [0.0, 0.1])
+def test_loss_and_gradient_are_those_of_all_sentences(model: StructuredModel, l1: float) -> None:
+    """Against the likelihood over the whole corpus in which each feature has a weight of its own."""
+    ner = Recognizer(model, keep="longest", trainer=LBFGS(max_iter=1), threads=1).fit(DOCS)
+    found = ner.predict(DOCS)
+    gold = [sentence.mentions for doc in found for sentence in doc.sentences]  # something that the model can hold
+    trainer = LBFGS(l1=l1)
+    task = Task(SENTENCES, [1] * len(SENTENCES), FeatureSet.named("default"), trainer, gold=gold, threads=1)
+    learner = ShardedLearner(model, task, trainer, DiskCrew(1 << 30), blocks=4)
+    plan = learner.plan
+    assert len(plan.sizes) < learner.extractor.size or l1
+    whole = FeatureExtractor(task.features, model.sites)
+    rows = whole.fit(SENTENCES, 1)
+    assert whole.names() == learner.extractor.names()
+    shapes = Shapes(task.lengths)
+    rng = np.random.default_rng(3)
+    for number, component in enumerate(plan.components):
+        width, global_width = plan.widths(number)
+        x = rng.normal(size=len(plan.sizes) * width + global_width).astype(np.float32)
+        value, gradient = learner.crew.evaluate(number, x)
+        oracle = Likelihood(rows, component.structure, supervise(component, SENTENCES, gold, shapes), merge=False)
+        by_class = x[: -global_width or None].reshape(-1, width).astype(np.float64) / np.sqrt(plan.sizes)[:, None]
+        weights = np.concatenate([by_class[plan.shared].ravel(), x[len(plan.sizes) * width :].astype(np.float64)])
+        expected, slope = oracle.evaluate(weights)
+        assert value == pytest.approx(expected, rel=1e-6)
+        per_feature = slope[: len(plan.shared) * width].reshape(-1, width)
+        summed = np.zeros((len(plan.sizes), width))
+        np.add.at(summed, plan.shared, per_feature)
+        summed /= np.sqrt(plan.sizes)[:, None]
+        wanted = np.concatenate([summed.ravel(), slope[len(plan.shared) * width :]])
+        np.testing.assert_allclose(gradient, wanted, rtol=1e-4, atol=1e-4)
+    learner.close()
+
+
+@pytest.mark.parametrize("model", ["chain", "edge", "chains"])
+def test_the_optimum_is_that_of_training_in_one_piece(model: str) -> None:
+    alone = small(model, max_iter=60).fit(DOCS)
+    blocks = small(model, max_iter=60).fit(DOCS, learner=out_of_core(blocks=8))
+    assert blocks.training_["objective"] == pytest.approx(alone.training_["objective"], rel=1e-4)
+    assert blocks.extractor_.names() == alone.extractor_.names()
+    assert blocks.predict(DOCS) == alone.predict(DOCS)
+
+
+def test_memory_changes_nothing() -> None:
+    models = {small().fit(DOCS, learner=out_of_core(memory, blocks=8)).to_bytes() for memory in (0, 100_000, 1 << 30)}
+    assert len(models) == 1
+
+
+def test_files_are_removed(tmp_path: Any) -> None:
+    small().fit(DOCS, learner=out_of_core(blocks=2, folder=tmp_path))
+
+    def fail(record: Iteration) -> None:
+        assert list(tmp_path.iterdir())
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        small().fit(DOCS, learner=out_of_core(blocks=2, folder=tmp_path), listener=fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_development_data_and_penalties_go_with_it() -> None:
+    ner = small(decide="best").fit(DOCS, dev=DOCS[:5], learner=out_of_core(blocks=2))
+    assert all(record.dev_f1 is not None for record in ner.history_)
+
+
+def test_few_sentences_leave_blocks_empty() -> None:
+    assert [len(b.sentences) for b in cut(Task(SENTENCES[:2], [2], FeatureSet(["word"]), LBFGS()), 8)].count(0) >= 6
+    assert small().fit(DOCS[:2], learner=out_of_core(blocks=16)).training_["iterations"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "memm"}, "does not learn over blocks.*edge"),
+        ({"trainer": Perceptron()}, "the trainer must be lbfgs"),
+        ({"trainer": LBFGS(support="observed")}, "support='all'"),
+        ({"model": "semimarkov"}, "cannot be kept in files"),
+    ],
+)
+def test_what_cannot_be_trained_over_blocks_is_said(settings: dict[str, Any], message: str, tmp_path: Any) -> None:
+    ner = Recognizer(**{"model": "chain", "keep": "longest", **settings})
+    with pytest.raises(ParameterError, match=message):
+        ner.fit(DOCS, learner=out_of_core(folder=tmp_path))
+    with pytest.raises(ParameterError, match="power of two, got 3"):
+        small().fit(DOCS, learner=out_of_core(blocks=3, folder=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_classes_are_features_that_are_alike_in_every_block() -> None:
+    """By brute force: the whole columns are compared."""
+    rng = np.random.default_rng(5)
+    blocks = [rng.integers(0, 2, size=(3, 40)) for _ in range(3)]
+    found = []
+    for block in blocks:
+        present = np.flatnonzero(block.any(axis=0))
+        _, classes = np.unique(block[:, present], axis=1, return_inverse=True)
+        found.append((present.astype(np.uint32), classes.ravel().astype(np.uint32)))
+    columns = [tuple(column) for column in np.concatenate(blocks).T.tolist()]
+    shared = shared_classes(40, found)
+    for i, j in itertools.combinations(range(40), 2):
+        assert (shared[i] == shared[j]) == (columns[i] == columns[j])
+    assert shared_classes(40, found, merge=False).tolist() == list(range(40))
+
+
+def test_sums_do_not_depend_on_the_order_of_parts() -> None:
+    parts = np.random.default_rng(1).normal(size=(4, 50)).astype(np.float32) * np.float32(1e3)
+    expected = (parts[0] + parts[1]) + (parts[2] + parts[3])
+    for order in itertools.permutations(range(4)):
+        total = PairwiseSum(4)
+        for k in order:
+            total.add(k, 1.0, parts[k])
+        assert total.result()[0] == 4.0
+        assert (total.result()[1] == expected).all()

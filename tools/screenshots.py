@@ -1,0 +1,87 @@
+"""Make the pictures of docs/workbench.md: ``python tools/screenshots.py``. Needs playwright and Chromium.
+
+The project is the bundled sample corpus: half of it annotated, the rest to be done, two annotators who differ.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from browsing import Bench, drag, saved, served, until  # noqa: E402
+from spanloom import Mention, read  # noqa: E402
+from spanloom.workbench.changes import Change  # noqa: E402
+from spanloom.workbench.labels import put_guideline  # noqa: E402
+
+FOLDER = ROOT / "docs" / "images"
+TEXTS = {
+    "protein": ("Proteins, families and complexes of them.", ["IL-2", "NF-kappa B"]),
+    "DNA": ("Genes, promoters, sites: what is on a chromosome.", ["IL-2 gene", "CD14 promoter"]),
+    "cell_type": ("Kinds of cells in the body, also in plural.", ["T cells", "resting monocytes"]),
+}
+
+
+def prepare(bench: Bench) -> int:
+    """Fill the project and learn twice; return the document to show."""
+    project = bench.project
+    docs = list(read("sample:train", domain="biomedical"))
+    half = len(docs) // 2
+    project.add(docs[:half])
+    project.learner.start()
+    project.learner.wait()
+    project.add(docs[half:])
+    project.add(read("sample:dev", domain="biomedical"), "none")
+    labels = [{**one, "description": "", "examples": []} for one in project.labels.all()]
+    for one in labels:
+        one["description"], one["examples"] = TEXTS.get(one["name"], ("", []))
+    project.labels.put([{k: v for k, v in one.items() if k != "count"} for one in labels])
+    put_guideline(project.db, "Mark every mention, also within others. Leave out articles.\n\nIn doubt, ask.")
+    first = sorted(project.sheets.get(1, "ann").mentions)
+    project.sheets.change(1, "ann", 0, "delete", Change(remove=(first[0],)))
+    project.sheets.change(1, "bea", 0, "relabel", Change(remove=(first[1],), add=(Mention("RNA", first[1].parts),)))
+    shown = next(n for n, doc in enumerate(project.documents.numbers(), 1) if n > len(docs))
+    project.learner.start([shown])
+    project.learner.wait()
+    return shown
+
+
+def main() -> None:
+    """Take all pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder) / "genes") as bench:
+        shown = prepare(bench)
+        for scheme in ("light", "dark"):
+            page = bench.page(
+                "ann" if scheme == "light" else "dora", color_scheme=scheme, viewport={"width": 1180, "height": 560}
+            )
+            page.goto(f"{bench.address}#{shown}")
+            page.reload()
+            page.wait_for_selector("#text .m.sug")
+            page.focus("#text")
+            if scheme == "light":
+                page.keyboard.press("n")
+                page.keyboard.press("a")
+                saved(page)
+                drag(page, 0, 0)
+            page.click("#tab-guideline" if scheme == "dark" else "#tab-mentions")
+            page.wait_for_timeout(400)
+            page.screenshot(path=FOLDER / f"workbench-{scheme}.png")
+            page.context.close()
+        page = bench.page("ann", viewport={"width": 1180, "height": 620})
+        page.click("[data-view=compare]")
+        page.click("[data-compare='1']")
+        page.wait_for_selector("#pairs .m.only")
+        page.wait_for_timeout(300)
+        page.screenshot(path=FOLDER / "workbench-compare.png")
+        until(lambda: not bench.project.learner.progress.running)
+        page.click("[data-view=learning]")
+        page.wait_for_selector("#learning .dot", state="attached")
+        page.screenshot(path=FOLDER / "workbench-learning.png")
+
+
+if __name__ == "__main__":
+    main()
