@@ -179,7 +179,7 @@ EXPERIMENT = Experiment(
         "F1 of the last model after so many actions (keys and drags), on 60 pieces of the development part. "
         + "; ".join(f"{way}: {words}" for way, words in WAYS.items())
         + ". Pieces have ten sentences; `pieces` were done when the actions were used up; `curve` is actions:F1 of "
-        "every model (workbench.png). What an action is, `experiments/workbench.py` says. The simulated annotator makes "
-        "no errors."
+        "every model (workbench.png). What an action is, `experiments/workbench.py` says. The simulated annotator "
+        "makes no errors."
     ),
 )
