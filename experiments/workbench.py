@@ -134,7 +134,8 @@ def draw(results: dict[str, Result], folder: Path) -> None:
     figure = need("matplotlib.figure", "plot").Figure(figsize=(8.4, 3.4), layout="constrained")
     for ax, corpus in zip(figure.subplots(1, len(CORPORA)), CORPORA, strict=True):
         for way, color in zip(WAYS, (COLORS[7], COLORS[0], COLORS[1]), strict=True):
-            points = [point.split(":") for point in results[f"{corpus}, {way}"]["curve"].split()]
+            done = results.get(f"{corpus}, {way}", {"curve": ""})
+            points = [point.split(":") for point in done["curve"].split()]
             ax.plot([int(n) for n, _ in points], [float(f1) for _, f1 in points], "o-", ms=3, color=color, label=way)
         ax.set(title=f"{corpus}, edge", xlabel="actions (keys and drags)", ylabel="F1 % on development text", xlim=0)
         ax.spines[["top", "right"]].set_visible(False)
