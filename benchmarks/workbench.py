@@ -4,7 +4,8 @@
 
 Keys: a document of 5,000 tokens and 500 mentions (nested, crossing and discontinuous); from the key event to the first
 frame that shows what it did, and to the first that says that it is stored. Learning: from the click to the suggestions
-in the open document, first from zero, then again after a correction. ``--write`` puts the tables into ``benchmarks/results/workbench.md``.
+in the open document, first from zero, then again after a correction. ``--write`` puts the tables into
+``benchmarks/results/workbench.md``.
 """
 
 from __future__ import annotations
