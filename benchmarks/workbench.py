@@ -3,9 +3,9 @@
     python benchmarks/workbench.py [--genia ../shared/data/genia] [--write]
 
 Keys: a document of 5,000 tokens and 500 mentions (nested, crossing and discontinuous); from the key event to the first
-frame that shows what it did, and to the first that says that it is stored; beside it the script and layout alone. Learning: from the click to the suggestions
-in the open document, first from zero, then again after a correction. ``--write`` puts the tables into
-``benchmarks/results/workbench.md``.
+frame that shows what it did, and to the first that says that it is stored; beside it the script and layout alone.
+Learning: from the click to the suggestions in the open document, first from zero, then again after a correction.
+``--write`` puts the tables into ``benchmarks/results/workbench.md``.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def main() -> None:
             "says that it is on the disk:",
             "", "| key | script and layout: median | 95 % | shown: median | 95 % | stored: median | 95 % |",
             "|---|---:|---:|---:|---:|---:|---:|", *rows, "",
-            "From the click to new suggestions in the open document, and the F1 that the chart shows afterwards (on GENIA "
-            "scoring, three more trainings, was stopped):",
+            "From the click to new suggestions in the open document, and the F1 that the chart shows afterwards "
+            "(on GENIA scoring, three more trainings, was stopped):",
             "", "| corpus | | seconds | processor seconds | F1 |", "|---|---|---:|---:|---|", *found, "",
         ]
     )  # fmt: skip
