@@ -239,8 +239,10 @@ def written(value: Any, how: str) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.1f}"
 
 
-FIGURE = re.compile(r"(<!-- figure: (.*?) -->)(.*?)(<!-- /figure -->)", re.DOTALL)
-TABLE = re.compile(r"(<!-- table: (.*?)-->\n)(.*?)(<!-- /table -->)", re.DOTALL)
+CODE = r"```.*?```|`[^`\n]*`|"
+"""What stands in code is no mark."""
+FIGURE = re.compile(CODE + r"(<!-- figure: (.*?) -->)(.*?)(<!-- /figure -->)", re.DOTALL)
+TABLE = re.compile(CODE + r"(<!-- table: (.*?)-->\n)(.*?)(<!-- /table -->)", re.DOTALL)
 OLDER = re.compile(r"(<!-- older -->)(.*?)(<!-- /older -->)", re.DOTALL)
 
 
@@ -255,10 +257,14 @@ def made(page: str, name: str = "page") -> str:
     used = Used({})
 
     def figure(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
         expression, _, how = found[2].rpartition(";") if ";" in found[2] else (found[2], "", "")
         return found[1] + written(evaluate(expression, used), how) + found[4]
 
     def whole(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
         return found[1] + "\n".join(rows(found[2], used)) + "\n" + found[4]
 
     try:

@@ -90,6 +90,8 @@ def test_a_page_is_written_anew(results):
     assert "1 of the 2 lines" in after
     assert made(after) == after
     assert list(typed.typed(after)) == []
+    in_code = "Write `<!-- figure: no.where -->1<!-- /figure -->`."
+    assert made(in_code) == in_code
 
 
 def test_runs_that_are_not_there_are_blank_cells(results):
