@@ -17,7 +17,8 @@ is one figure: an expression over result files, and how to write it.
 
 is a table: a line of headings, each with an expression for its column and how to write it, then a line for each row
 with the name of its run. ``{}`` in a name stands for the heading of the column, without backticks; where there is no
-such run, the cell is blank. A heading without an expression is a further cell of the label.
+such run, the cell is blank. A heading without an expression is a further cell of the label. ``line["F1 x"]`` is a column
+whose name is no single word.
 
 ::
 
@@ -38,6 +39,7 @@ import ast
 import json
 import operator
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -63,8 +65,8 @@ class Line:
 
     def get(self, column: str) -> Any:
         """Return a figure; None for a run that was not run."""
-        if column in ("paper", "settings"):
-            return self.record.get(column, {})
+        if column == "paper":
+            return defaultdict(lambda: None, self.record.get("paper", {}))  # it has no figure for many lines
         result = self.record["result"]
         if result is None:
             return None
@@ -130,8 +132,9 @@ def table(name: str) -> Table:
 
 @cache
 def bench(name: str) -> Any:
-    """Return the result of a benchmark: what its JSON file has, or the tables of its page."""
+    """Return the tables of a benchmark's page; ``_`` stands for ``-`` in its name."""
     path = BENCHMARKS / f"{name}.md"
+    path = path if path.exists() else BENCHMARKS / f"{name.replace('_', '-')}.md"
     if not path.exists():
         raise FigureError(f"there is no result file {name}.md in benchmarks/results")
     return Bench(path)
@@ -188,6 +191,8 @@ def _value(node: ast.expr, used: Used, line: Line | None) -> Any:
             return FUNCTIONS[name](*(_value(argument, used, line) for argument in arguments))
         case ast.Attribute(value=ast.Name(id="bench"), attr=name):
             return bench(name)
+        case ast.Name(id="line") if line is not None:
+            return used.see(line)
         case ast.Name(id=name):
             return used.see(line).get(name) if line is not None else table(name)
         case ast.Attribute(value=inner, attr=name):
