@@ -139,7 +139,7 @@ EXPERIMENT = Experiment(
         "coordinations: a floor). Unresolved are those of the 3,461 members of coordinations whose tokens were not "
         "found. In the overlap columns, as in that table, a term that is given twice on the same "
         "tokens (two protein classes that become one label, say) overlaps itself; in the columns of kinds it does not. "
-        "The columns of separators count the mentions that are lost, by reason, and invented when those in one piece are "
-        "written as separators and read again (`spanloom.schemes.separators`)."
+        "The columns of separators count the mentions that are lost, by reason, and invented when those in one piece "
+        "are written as separators and read again (`spanloom.schemes.separators`)."
     ),
 )

@@ -17,8 +17,8 @@ is one figure: an expression over result files, and how to write it.
 
 is a table: a line of headings, each with an expression for its column and how to write it, then a line for each row
 with the name of its run. ``{}`` in a name stands for the heading of the column, without backticks; where there is no
-such run, the cell is blank. A heading without an expression is a further cell of the label. ``line["F1 x"]`` is a column
-whose name is no single word.
+such run, the cell is blank. A heading without an expression is a further cell of the label. ``line["F1 x"]`` is a
+column whose name is no single word.
 
 ::
 

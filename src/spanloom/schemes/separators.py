@@ -39,7 +39,7 @@ from spanloom.corpus.mention import Part
 SEPARATORS = ("X", "S", "E", "ES", "C", "CS", "EC", "ECS")
 START, END, CONTINUE = 1, 2, 4
 LOST = ("crossing", "common end", "several ends", "consequence")
-"""Why a mention does not come back; the last one: another is lost, and what is read in its place took a start or an end."""
+"""Why a mention does not come back; the last one: another is lost, and what is read in its place took a border."""
 
 
 def encode_separators(spans: Sequence[Part], n: int) -> npt.NDArray[np.int32]:
