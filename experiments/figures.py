@@ -80,7 +80,8 @@ class Table:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lines = {r["run"]: Line(r, f"{path.name}, run {r['run']!r}") for r in _json(path)["runs"]}
+        runs = _json(path)["runs"] if path.exists() else []
+        self.lines = {r["run"]: Line(r, f"{path.name}, run {r['run']!r}") for r in runs}
 
     def get(self, name: str) -> Any:
         """Return a run, or the quick table."""
@@ -125,7 +126,7 @@ def _json(path: Path) -> Any:
 def table(name: str) -> Table:
     """Return the table of an experiment."""
     path = RESULTS / f"{name}.json"
-    if not path.exists():
+    if not path.exists() and not (RESULTS / f"{name}.quick.json").exists():
         raise FigureError(f"there is no result file {name}.json in experiments/results")
     return Table(path)
 
