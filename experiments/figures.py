@@ -10,7 +10,7 @@ is one figure: an expression over result files, and how to write it.
 
     <!-- table: separators
     GENIA, five types | paper = paper.f1; .1 | F1 = f1; %
-    `edge` = genia, edge, paper's features
+    `edge` <- genia, edge, paper's features
     -->
     (made)
     <!-- /table -->
@@ -214,11 +214,9 @@ def _part(value: Any, key: Any, used: Used) -> Any:
 
 
 def _number(cell: str) -> Any:
-    plain = cell.replace("*", "").replace(",", "").replace("%", "").strip().rstrip("x").strip()
-    try:
-        return float(plain) if "." in plain else int(plain)
-    except ValueError:
-        return cell
+    """Read the number that a cell begins with, without its unit; a cell of words stays as it is."""
+    found = re.match(r"[-+]?\d+(\.\d+)?(?![\w.])", cell.replace("*", "").replace(",", ""))
+    return cell if found is None else float(found[0]) if found[1] else int(found[0])
 
 
 def written(value: Any, how: str) -> str:
@@ -309,7 +307,7 @@ def rows(text: str, used: Used) -> list[str]:
     ]
     runs = evaluate(source)
     for one in lines:
-        label, _, name = one.rpartition(" = ")
+        label, _, name = one.rpartition(" <- ")
         cells = [cell.strip() for cell in label.split(" | ")]
         for head, expression, how in columns[labels:]:
             run = name.strip().replace("{}", head.strip("`* "))

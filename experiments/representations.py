@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from experiments import bc2gm
 from experiments.bc2gm import SCORES, blind, in_characters, scores
+from experiments.paired import p_value
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.settings import recognizer
 from spanloom import Document, Recognizer, Sentence, read
@@ -133,7 +134,7 @@ def compare(results: dict[str, Result], folder: Path) -> None:
     lines += ["| | " + " | ".join(_short(n) for n in names) + " |", "|---|" + "---:|" * len(names)]
     chances = _bootstrap(gold, found)
     for i, a in enumerate(names):
-        cells = ["" if a == b else f"{chances[i, j]:.3f}" for j, b in enumerate(names)]
+        cells = ["" if a == b else p_value(chances[i, j]) for j, b in enumerate(names)]
         lines.append(f"| {_short(a)} | " + " | ".join(cells) + " |")
     for a, b in (("bc2gm IO", "bc2gm BIES"), ("bc2gm BIES", "bc2gm BIES+"), ("bc2gm BIES", "bc2gm BIES,IO")):
         if a in sets and b in sets:

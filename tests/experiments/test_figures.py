@@ -78,7 +78,7 @@ def test_a_page_is_written_anew(results):
     """Figures and tables; a second time nothing changes. A page with older lines must say so, and how many."""
     page = (
         'F1 is <!-- figure: some["a: chain"].f1; % -->9<!-- /figure -->.\n\n'
-        "<!-- table: some\nmodel | trees | chain = f1; %2 | edge = words; ,\nA | gold = a: {}\n-->\n"
+        "<!-- table: some\nmodel | trees | chain = f1; %2 | edge = words; ,\nA | gold <- a: {}\n-->\n"
         "old\n<!-- /table -->\n"
     )
     with pytest.raises(FigureError, match="figures of 1 older lines and does not say so"):
@@ -97,11 +97,11 @@ def test_a_page_is_written_anew(results):
 def test_runs_that_are_not_there_are_blank_cells(results):
     """So are those that were not run; a plain name that does not exist is an error."""
     assert (
-        rows("some\nmodel | chain = f1; % | state = f1; % | spans = f1; %\nA = a: {}\n", Used({}))[-1]
+        rows("some\nmodel | chain = f1; % | state = f1; % | spans = f1; %\nA <- a: {}\n", Used({}))[-1]
         == "| A | 72.6 |  |  |"
     )
     with pytest.raises(FigureError, match="no run 'b'"):
-        rows("some\nmodel | F1 = f1; %\nA = b\n", Used({}))
+        rows("some\nmodel | F1 = f1; %\nA <- b\n", Used({}))
 
 
 @pytest.mark.parametrize(
