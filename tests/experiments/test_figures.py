@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import figures, typed
+from experiments import figures, index, typed
 from experiments.check import Checked, check, check_line, check_table
 from experiments.figures import FigureError, Used, evaluate, made, rows
 
@@ -144,6 +144,18 @@ def test_a_table_says_what_is_capped_older_and_of_several_commits(tmp_path):
     ):
         assert any(said in problem for problem in problems), said
     assert len(problems) == 4
+
+
+def test_every_row_of_the_index_has_a_figure_or_says_what_is_missing():
+    """Papers, tables and figures; which commits made the lines."""
+    found = index.rows()
+    assert len(found) == 5
+    for some in found.values():
+        for row in some:
+            assert row.ours or row.best or row.missing, row
+            assert row.command or row.missing, row
+            assert len(row.cells()) == len(index.HEADS)
+    assert index.made_by(Used({})) == ""
 
 
 def test_results_and_documentation_hold_together():
