@@ -6,6 +6,7 @@ import json
 import resource
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +227,13 @@ def _runs() -> list[Run]:
         for share in (0.1, 0.2, 0.4)
         for scheme in ("IOB2", "IOBES", "BIES", "IOB2+", "IOBES+", "BIES+")
     ]
-    return whole + parts
+    unlike = ("words only, no lemmas, parts of speech, chunks or dictionaries", "at most 200 iterations, not 2,000")
+    corpus = {"uner-ewt": ("UNER-EWT for CoNLL-2003, which is licensed",)}
+    alone = ("one L2 for all points of the learning curve",)
+    return [
+        replace(run, differs=(*unlike, *corpus.get(run.settings["corpus"], ()), *(alone if run in parts else ())))
+        for run in whole + parts
+    ]
 
 
 EXPERIMENT = Experiment(
