@@ -63,7 +63,7 @@ def check(root: Path = ROOT) -> Checked:
         except figures.FigureError as error:
             found.problems.append(str(error))
     try:
-        if index.INDEX.read_text(encoding="utf-8") != index.made():
+        if not index.INDEX.exists() or index.INDEX.read_text(encoding="utf-8") != index.made():
             found.problems.append("INDEX.md differs from the results; `python -m experiments docs`")
     except figures.FigureError as error:
         found.problems.append(str(error))
