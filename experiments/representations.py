@@ -140,6 +140,12 @@ def compare(results: dict[str, Result], folder: Path) -> None:
     for a, b in (("bc2gm IO", "bc2gm BIES"), ("bc2gm BIES", "bc2gm BIES+"), ("bc2gm BIES", "bc2gm BIES,IO")):
         if a in sets and b in sets:
             lines += ["", f"From {_short(a)} to {_short(b)}: {_changes(gold, sets[a], sets[b])}"]
+    three = ("bc2gm IO", "bc2gm BIES", "bc2gm BIES,IO")
+    if all(name in sets for name in three):
+        lines += ["", "What IO and BIES find together or alone, and how much of it BIES,IO finds (table 11):", ""]
+        lines += ["| found by | | mentions | also by BIES,IO |", "|---|---|---:|---:|"]
+        for (who, what), (count, also) in agreement(gold, *(sets[name] for name in three)).items():
+            lines.append(f"| {who} | {what} | {count:,} | {also:,} |")
     (folder / "representations-changes.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -175,6 +181,28 @@ def finish(results: dict[str, Result], folder: Path) -> None:
 
 
 Sets = list[set[tuple[int, ...]]]
+
+
+def agreement(gold: Sets, a: Sets, b: Sets, both: Sets) -> dict[tuple[str, str], tuple[int, int]]:
+    """Count true and false positives that two models share or have alone, and those of them that a third has.
+
+    Examples
+    --------
+    >>> found = agreement([{(0, 1)}], [{(0, 1), (2, 3)}], [{(0, 1)}], [{(0, 1)}])
+    >>> found["both", "right"], found["the first alone", "wrong"]
+    ((1, 1), (1, 0))
+    """
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for who, chosen in (
+        ("both", [x & y for x, y in zip(a, b, strict=True)]),
+        ("the first alone", [x - y for x, y in zip(a, b, strict=True)]),
+        ("the second alone", [y - x for x, y in zip(a, b, strict=True)]),
+    ):
+        for what in ("right", "wrong"):
+            kept = [c & g if what == "right" else c - g for c, g in zip(chosen, gold, strict=True)]
+            also = sum(len(k & third) for k, third in zip(kept, both, strict=True))
+            counts[who, what] = (sum(map(len, kept)), also)
+    return counts
 
 
 def _changes(gold: Sets, a: Sets, b: Sets) -> str:
