@@ -76,7 +76,7 @@ def _chosen(
     score = seen.score(rule, trained, threads)
     chosen = {"name": decision.name, "chosen_on": seen.name, **score.to_json(), "thresholds": thresholds}
     if isinstance(decision, AtLeast):
-        chosen["reached"] = decision.reached(score.precision, score.recall)
+        chosen |= decision.facts(score)
     return rule, {"decision": chosen, **facts}
 
 

@@ -20,7 +20,7 @@ def decision(given: Decision | str) -> Decision:
     --------
     >>> decision("f1"), decision("precision=0.95")
     (ExpectedF1(exclusive='auto', calibrate='none', by_label=True),
-     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None))
+     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None, confidence=0.9))
     """
     if not isinstance(given, str):
         return given

@@ -10,6 +10,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.best import Decision
 from spanloom.decisions.thresholds import Scored, best_threshold, threshold_curve
+from spanloom.evaluation.score import Score
 
 FLOOR = 0.01
 """Mentions that are less probable are not looked at."""
@@ -25,6 +28,7 @@ ENOUGH = 100
 """With so many mentions in the data a label gets a threshold of its own."""
 
 Gold = Sequence[Sequence[Mention]]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -101,21 +105,30 @@ class ExpectedF1(ByThreshold):
 class AtLeast(ByThreshold):
     """The most recall at a precision, or the most precision at a recall, over all labels.
 
+    A share that is just reached on the data on which the threshold is chosen is missed on others half of the time. So
+    its lower bound is to reach what is asked for: that of Wilson (1927), which is below the share by more where there
+    are fewer mentions.
+
     Parameters
     ----------
     precision, recall
         What is to be reached, above 0 and at most 1: one of the two.
+    confidence
+        Of the bound, 0.5 or more and below 1; 0.5: the share itself is to reach it.
 
     Examples
     --------
     >>> a, b, c = (Mention("X", ((i, i + 1),)) for i in range(3))
     >>> believed = [[(0.9, a), (0.6, b), (0.2, c)]]
-    >>> AtLeast(precision=0.6).choose(believed, [[a, c]], ["X"]), AtLeast(recall=0.5).choose(believed, [[a, c]], ["X"])
-    ({'X': 0.01}, {'X': 0.75})
+    >>> AtLeast(precision=0.6, confidence=0.5).choose(believed, [[a, c]], ["X"])
+    {'X': 0.01}
+    >>> AtLeast(recall=0.5, confidence=0.5).choose(believed, [[a, c]], ["X"])
+    {'X': 0.75}
     """
 
     precision: float | None = None
     recall: float | None = None
+    confidence: float = 0.9
 
     name = "at-least"
 
@@ -127,21 +140,58 @@ class AtLeast(ByThreshold):
                 "AtLeast takes one number above 0 and at most 1, precision=… or recall=…; got "
                 f"precision={self.precision!r}, recall={self.recall!r}"
             )
+        if not isinstance(self.confidence, float | int) or not 0.5 <= self.confidence < 1:
+            raise ParameterError(
+                "The 'confidence' parameter must be a number from 0.5 and below 1, 0.5 for no margin. Got "
+                f"{self.confidence!r} instead."
+            )
+
+    @property
+    def asked(self) -> float:
+        """The precision or the recall that is asked for."""
+        return self.precision or self.recall or 0.0
 
     def threshold(self, believed: Scored, gold: Gold) -> float:
         """If nothing reaches what is asked for, what comes nearest."""
         values, precision, recall = threshold_curve(believed, gold)
         if not len(values):
             return 0.5
-        asked, other = (precision, recall) if self.precision is not None else (recall, precision)
-        enough = asked >= (self.precision or self.recall or 0.0) - 1e-12
+        total = sum(len(set(mentions)) for mentions in gold)
+        if self.precision is not None:
+            given = np.divide(recall * total, precision, out=np.ones_like(recall), where=precision > 0)
+            asked, other = lower_bound(precision, given, self.confidence), recall
+        else:
+            asked, other = lower_bound(recall, np.full(len(recall), max(total, 1)), self.confidence), precision
+        enough = asked >= self.asked - 1e-12
         if not enough.any():
             return float(values[np.argmax(asked)])
         return float(values[np.argmax(np.where(enough, other, -1.0))])
 
-    def reached(self, precision: float, recall: float) -> bool:
-        """Whether a precision and a recall are what is asked for."""
-        return precision >= (self.precision or 0.0) - 1e-12 and recall >= (self.recall or 0.0) - 1e-12
+    def facts(self, score: Score) -> dict[str, Any]:
+        """Say how a score stands to what is asked for."""
+        share, of = (
+            (score.precision, score.predicted) if self.precision is not None else (score.recall, score.gold)
+        )
+        bound = float(lower_bound(np.array([share]), np.array([max(of, 1)]), self.confidence)[0])
+        return {"asked": self.asked, "reached": share >= self.asked - 1e-12, "lower_bound": bound}
+
+
+def lower_bound(share: Floats, of: npt.ArrayLike, confidence: float) -> Floats:
+    """Return the lower end of Wilson's one-sided interval of shares of so many.
+
+    Examples
+    --------
+    With 0.9 of ten and of a thousand; all of n have the bound n / (n + z²):
+
+    >>> lower_bound(np.array([0.9, 0.9]), [10, 1000], 0.9).round(3).tolist()
+    [0.718, 0.887]
+    >>> lower_bound(np.array([1.0]), [10], 0.5).tolist()
+    [1.0]
+    """
+    z, n = NormalDist().inv_cdf(confidence), np.asarray(of, np.float64)
+    middle = share + z * z / (2 * n)
+    wide = z * np.sqrt(np.maximum(share * (1 - share), 0.0) / n + z * z / (4 * n * n))
+    return np.asarray((middle - wide) / (1 + z * z / n), np.float64)
 
 
 @dataclass(frozen=True, slots=True)
