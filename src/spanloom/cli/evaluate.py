@@ -113,8 +113,8 @@ def _print_calibration(console: Console, found: Mapping[str, Any], everything: b
     low, high = (percent(found["interval"][name]) for name in ("low", "high"))
     console.print(
         f"calibration error {percent(found['expected_calibration_error'])} (95 %: {low} to {high}): how far "
-        f"probabilities are from the share that is right; perfect ones would be off by {percent(found['by_chance'])} by "
-        f"chance; without chance, {percent(found['debiased'])} (root mean square)"
+        f"probabilities are from the share that is right; {percent(found['by_chance'])} if they were perfect, by "
+        f"chance; without chance {percent(found['debiased'])} (root mean square)"
     )
     if everything:
         for label, own in found["by_label"].items():

@@ -169,9 +169,7 @@ class AtLeast(ByThreshold):
 
     def facts(self, score: Score) -> dict[str, Any]:
         """Say how a score stands to what is asked for."""
-        share, of = (
-            (score.precision, score.predicted) if self.precision is not None else (score.recall, score.gold)
-        )
+        share, of = (score.precision, score.predicted) if self.precision is not None else (score.recall, score.gold)
         bound = float(lower_bound(np.array([share]), np.array([max(of, 1)]), self.confidence)[0])
         return {"asked": self.asked, "reached": share >= self.asked - 1e-12, "lower_bound": bound}
 
