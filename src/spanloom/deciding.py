@@ -10,12 +10,11 @@ import numpy as np
 
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
-from spanloom.decisions.best import Best, Decision, OnDev
 from spanloom.decisions.calibration import Calibration, calibrate
+from spanloom.decisions.decision import FLOOR, AtLeast, Best, ByThreshold, Decision, ExpectedF1, OnDev
 from spanloom.decisions.penalty import by_label
 from spanloom.decisions.rule import Rule
 from spanloom.decisions.thresholds import Scored
-from spanloom.decisions.wanted import FLOOR, AtLeast, ByThreshold, ExpectedF1
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.reliability import reliability
 from spanloom.evaluation.score import Score, micro
@@ -138,10 +137,11 @@ def _calibrated(
         [m in wanted for own, wanted in zip(seen.candidates, map(set, seen.gold), strict=True) for m in own], bool
     )
     sentence = np.repeat(np.arange(len(seen.candidates)), [len(own) for own in seen.candidates])
-    done = calibrate(kind, p, right, sentence)
+    answers = seen.answers(best, trained, threads)
+    answered = [m in found for own, found in zip(seen.candidates, map(set, answers), strict=True) for m in own]
+    done = calibrate(kind, p, right, sentence, np.array(answered, bool))
     probs = iter(done.probs.tolist())
     after = [{m: next(probs) for m in own} for own in seen.candidates]
-    answers = seen.answers(best, trained, threads)
     facts = _error(seen.gold, answers, seen.name) | {"kind": "none"}
     if done.calibration is not None:
         changed = [

@@ -1,15 +1,19 @@
-"""Decisions by a threshold on the probability of a mention: for the highest F1, or for a precision or a recall.
+"""Decisions: how an answer is made of what a model believes.
 
-Where probabilities are right, one threshold for all labels gives the highest expected F1 of all ways to decide, and the
-most recall at a precision: a mention that is less probable adds less to what is right, at the same price. Where they
-are not, a label with enough mentions can have a threshold of its own.
+The best structure, with or without a mention penalty; or every mention with at least a probability, for the highest F1,
+or for a precision or a recall. Where probabilities are right, one threshold for all labels gives the highest expected
+F1 of all ways to decide, and the most recall at a precision: a mention that is less probable adds less to what is
+right, at the same price. Where they are not, a label with enough mentions can have a threshold of its own.
+
+These are settings. What they come to with the data at hand is a ``Rule`` (``decisions.rule``), which ``deciding``
+makes.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -17,9 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_choice
+from spanloom.base.settings import Settings
 from spanloom.corpus.mention import Mention
-from spanloom.decisions.best import Decision
-from spanloom.decisions.thresholds import Scored, best_threshold, threshold_curve
+from spanloom.decisions.calibration import CALIBRATIONS
+from spanloom.decisions.penalty import Wanted, check_penalty
+from spanloom.decisions.thresholds import Cuts, Scored, best_threshold, threshold_curve
 from spanloom.evaluation.score import Score
 
 FLOOR = 0.01
@@ -29,6 +36,89 @@ ENOUGH = 100
 
 Gold = Sequence[Sequence[Mention]]
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Decision(Settings):
+    """What decisions share.
+
+    Parameters
+    ----------
+    exclusive
+        Whether the same tokens have one label at most: the most probable one stays. ``"auto"``: if the training data
+        never give them two.
+    calibrate
+        What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"``, ``"beta"`` or
+        ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best, or none. It is learned
+        on the development data, or without them by cross-fitting, which trains five more times.
+    """
+
+    exclusive: bool | str = field(default="auto", kw_only=True)
+    calibrate: str = field(default="none", kw_only=True)
+
+    def check(self) -> None:
+        check_choice("calibrate", self.calibrate, ("none", "auto", *CALIBRATIONS))
+        if self.exclusive not in (True, False, "auto"):
+            raise ParameterError(
+                f"The 'exclusive' parameter must be True, False or 'auto'. Got {self.exclusive!r} instead."
+            )
+
+    @property
+    def penalty_wanted(self) -> Wanted:
+        """The mention penalty, or how it is chosen."""
+        return 0.0
+
+    @property
+    def needs_dev(self) -> bool:
+        """Whether something is chosen on development data."""
+        return False
+
+
+@dataclass(frozen=True)
+class Best(Decision):
+    """The best structure.
+
+    Parameters
+    ----------
+    penalty
+        A weight on starting a mention: above 0 for more mentions, below 0 for fewer; one number, or one for each label.
+        ``"auto"`` and ``"auto-by-label"`` choose on the development data; without them, ``"auto"`` chooses by
+        cross-fitting on the training data. See ``decisions.penalty``.
+    exclusive, calibrate
+        As in ``Decision``; not done unless asked for.
+    """
+
+    penalty: Wanted = 0.0
+    exclusive: bool | str = field(default=False, kw_only=True)
+
+    name = "best"
+
+    def check(self) -> None:
+        super().check()
+        check_penalty(self.penalty)
+
+    @property
+    def penalty_wanted(self) -> Wanted:
+        return self.penalty
+
+    @property
+    def needs_dev(self) -> bool:
+        return self.penalty == "auto-by-label"  # "auto" can do without: the training data are cross-fitted
+
+
+@dataclass(frozen=True)
+class OnDev(Decision):
+    """The one with the highest F1 on development data.
+
+    The best structure, the best structure with a mention penalty that is chosen there, or a threshold on the
+    probability of mentions (``ExpectedF1``).
+    """
+
+    name = "auto"
+
+    @property
+    def needs_dev(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
@@ -76,7 +166,7 @@ class ExpectedF1(ByThreshold):
         chosen = super().choose(believed, gold, labels)
         if not self.by_label:
             return chosen
-        curves = {label: _Curve.of(believed, gold, label) for label in chosen}
+        curves = {label: _cuts(believed, gold, label) for label in chosen}
         common, total = dict(chosen), sum(curve.gold for curve in curves.values())
         moved = True
         while moved:  # label after label, until none moves: F1 rises with every step
@@ -85,8 +175,8 @@ class ExpectedF1(ByThreshold):
                 if curve.gold < ENOUGH or not len(curve.values):
                     continue
                 others = [(curves[other], t) for other, t in chosen.items() if other != label]
-                given = sum(one.at(t)[0] for one, t in others) + curve.given
-                right = sum(one.at(t)[1] for one, t in others) + curve.right
+                given = sum(one.at(t)[0] for one, t in others) + curve.found
+                right = sum(one.at(t)[1] for one, t in others) + curve.hits
                 f1 = (2 * right / (given + total)).tolist()
                 was_given, was_right = curve.at(chosen[label])
                 now = (
@@ -192,32 +282,35 @@ def lower_bound(share: Floats, of: npt.ArrayLike, confidence: float) -> Floats:
     return np.asarray((middle - wide) / (1 + z * z / n), np.float64)
 
 
-@dataclass(frozen=True, slots=True)
-class _Curve:
-    """How many mentions of a label are given, and how many of them are right, at descending thresholds."""
+DECISIONS: Mapping[str, type[Decision]] = {one.name: one for one in (Best, OnDev, ExpectedF1, AtLeast)}
+"""The decisions by the name that model files and ``Recognizer(decide=…)`` know; for ``AtLeast`` see ``decision``."""
 
-    values: npt.NDArray[np.float64]
-    least: npt.NDArray[np.float64]
-    """The lowest probability that is above each threshold."""
-    given: npt.NDArray[np.int64]
-    right: npt.NDArray[np.int64]
-    gold: int
 
-    @classmethod
-    def of(cls, believed: Scored, gold: Gold, label: str) -> _Curve:
-        golds = [{m for m in own if m.label == label} for own in gold]
-        pairs = [
-            (p, m in wanted) for own, wanted in zip(believed, golds, strict=True) for p, m in own if m.label == label
-        ]
-        pairs.sort(key=lambda pair: -pair[0])
-        p = np.array([p for p, _ in pairs])
-        last = np.flatnonzero(np.append(p[1:] < p[:-1], True)) if len(p) else np.zeros(0, np.int64)
-        below = np.append(p[1:], 0.0)[last] if len(p) else p
-        right = np.cumsum([right for _, right in pairs], dtype=np.int64)
-        # A threshold lies halfway between two different probabilities.
-        return cls(np.maximum((p[last] + below) / 2, FLOOR), p[last], last + 1, right[last], sum(map(len, golds)))
+def decision(given: Decision | str) -> Decision:
+    """Return a decision by its name; a decision stays what it is.
 
-    def at(self, threshold: float) -> tuple[int, int]:
-        """Return how many are given and right at any threshold."""
-        i = int(np.searchsorted(-self.least, -threshold, side="right")) - 1
-        return (int(self.given[i]), int(self.right[i])) if i >= 0 else (0, 0)
+    Examples
+    --------
+    >>> decision("f1"), decision("precision=0.95")
+    (ExpectedF1(exclusive='auto', calibrate='none', by_label=True),
+     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None, confidence=0.9))
+    """
+    if not isinstance(given, str):
+        return given
+    name, mark, value = given.partition("=")
+    if mark and name in ("precision", "recall"):
+        try:
+            share = float(value)
+        except ValueError:
+            raise ParameterError(f"decide={given!r}: {value!r} is no number; type e.g. {name}=0.9") from None
+        return AtLeast(precision=share) if name == "precision" else AtLeast(recall=share)
+    names = [one for one in DECISIONS if one != AtLeast.name]
+    check_choice("decide", given, [*names, "precision=0.95", "recall=0.9"])
+    return DECISIONS[given]()
+
+
+def _cuts(believed: Scored, gold: Gold, label: str) -> Cuts:
+    """The thresholds of one label, none below ``FLOOR``."""
+    own = [[(p, m) for p, m in some if m.label == label] for some in believed]
+    cuts = Cuts.of(own, [[m for m in some if m.label == label] for some in gold], below=0.0)
+    return replace(cuts, values=np.maximum(cuts.values, FLOOR))

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
 from spanloom.deciding import never_two
-from spanloom.decisions.best import Best, OnDev
-from spanloom.decisions.named import decision
+from spanloom.decisions.decision import ENOUGH, FLOOR, AtLeast, Best, ExpectedF1, OnDev, decision, lower_bound
 from spanloom.decisions.rule import Rule, fitting, one_label
-from spanloom.decisions.wanted import ENOUGH, FLOOR, AtLeast, ExpectedF1, lower_bound
 from spanloom.evaluation import micro
 from spanloom.learning import Auto
 
