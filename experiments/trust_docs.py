@@ -23,26 +23,31 @@ def tables(runs: Sequence[dict[str, Any]]) -> list[str]:
         "| | mentions | as given | calibrated | by chance | debiased | curve |",
         "|---|---:|---:|---:|---:|---:|---|",
     ]
-    believed = [run for run in runs if "debiased" in run["result"]]
+    believed = [run for run in runs if "ECE" in run["result"]]
     for run in believed:
         r = run["result"]
         count = sum(b[2] for b in r["bins"])
-        cells = " | ".join(f"{100 * r[name]:.1f}" for name in shown)
+        cells = " | ".join(_percent(r.get(name)) for name in shown)
         lines.append(f"| {run['run']} | {count:,} | {cells} | {r['kind']} |")
     heads = ["`best`", "`penalty`", "`f1`", "`auto`"]
     heads += [f"`{name}={least}`: {where}" for name, least in ASKED for where in ("dev", "test")]
     lines += ["", f"| | {' | '.join(heads)} |", f"|---{'|---:' * len(heads)}|"]
     for run in believed:
         r = run["result"]
-        values = [r[f"F1 {name}"] for name in ("best", "penalty", "f1", "auto")]
+        values = [r.get(f"F1 {name}") for name in ("best", "penalty", "f1", "auto")]
         for name, least in ASKED:
-            values += [r[f"{name}={least} on dev"], r[f"{name} at {name}={least}"]]
-        lines.append(f"| {run['run']} | {' | '.join(f'{100 * value:.1f}' for value in values)} |")
+            values += [r.get(f"{name}={least} on dev"), r[f"{name} at {name}={least}"]]
+        lines.append(f"| {run['run']} | {' | '.join(map(_percent, values))} |")
     lines += ["", f"| F1 after annotating | {' | '.join(map(str, SIZES))} |", f"|---{'|---:' * len(SIZES)}|"]
     for run in runs:
         if "sizes" in run["result"]:
             lines.append(f"| {run['run']} | {' | '.join(f'{100 * f:.1f}' for f in run['result']['scores'])} |")
     return lines
+
+
+def _percent(value: float | None) -> str:
+    """Say a share in percent; older lines have not all of them."""
+    return "" if value is None else f"{100 * value:.1f}"
 
 
 def made(page: str) -> str:
