@@ -191,12 +191,17 @@ def finish(results: dict[str, Result], folder: Path) -> None:
     """Draw reliability diagrams and learning curves."""
     for name in CORPORA:
         panels = {m: results[f"{name}, {m}"] for m in MODELS if f"{name}, {m}" in results}
+        if not panels:
+            continue
         trust_pictures.reliability_diagrams(name, panels, folder / f"trust-{CORPORA[name]}.png")
+    ways = ("random", "entropy", "change")
     curves = {
-        name: {by: results[f"{name}, sentences by {by}"] for by in ("random", "entropy", "change")}
+        name: {by: results[f"{name}, sentences by {by}"] for by in ways}
         for name in ("GENIA", "GUM")
+        if all(f"{name}, sentences by {by}" in results for by in ways)
     }
-    trust_pictures.learning_curves(curves, folder / "trust-suggest.png")
+    if curves:
+        trust_pictures.learning_curves(curves, folder / "trust-suggest.png")
 
 
 EXPERIMENT = Experiment(
