@@ -50,12 +50,11 @@ PLACE = RESULTS / "scale.json"
 def keep(name: str, measured: dict[str, Any]) -> None:
     """Add what was measured to the file of results."""
     found = json.loads(PLACE.read_text(encoding="utf-8")) if PLACE.exists() else {}
-    found[name] = {
-        **measured,
-        "load": [round(x, 1) for x in os.getloadavg()],
-        "cores": os.cpu_count(),
-        "commit": commit(),
-    }
+    earlier = [found[name], *found[name].pop("earlier", [])] if name in found else []
+    load = [round(x, 1) for x in os.getloadavg()]
+    found[name] = {**measured, "load": load, "cores": os.cpu_count(), "commit": commit()}
+    if earlier:
+        found[name]["earlier"] = earlier
     PLACE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(name, json.dumps(found[name]), flush=True)
 
@@ -315,8 +314,9 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield "# Past one core"
     yield ""
     yield "`python benchmarks/scale.py tag`, `train`, `memory`, then `table`; what was measured is in `scale.json`."
-    yield "The machine has two cores. Other work was stopped while these ran; `load`, a mean over the minute before, is partly"
-    yield "that. Processor time of Spark lacks its Python workers."
+    yield "The machine has two cores, which other work shared in part: `cores had` is processor time by wall time, and"
+    yield "wall times of more than one job say little where it is near 1. Processor time of Spark lacks its Python"
+    yield "workers. The last run of each way is shown; runs before it, if any, are `earlier` in the file."
     commits = sorted({one["commit"] for one in found.values() if "commit" in one})
     yield f"Commit {', '.join(commits)}."
     yield ""
@@ -325,14 +325,19 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         first = next(iter(tagged.values()))
         yield f"## Tagging {first['documents']:,} documents, {first['words']:,} words, to ids and mentions"
         yield ""
-        yield "| way | wall, s | of it start, s | words/s after start | times `--jobs 1` | processor, s | load |"
-        yield "|---|---:|---:|---:|---:|---:|---:|"
+        yield (
+            "| way | wall, s | of it start, s | words/s after start | times `--jobs 1` | processor, s | cores had | "
+            "words/processor second | load |"
+        )
+        yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         base = words_per_second(tagged["--jobs 1"])
         for name, one in tagged.items():
             rate = words_per_second(one)
+            cpu = one["words"] / max(one["processor"] - one["start_processor"], 0.1)
+            known = ("", "") if "spark" in name else (f"{one['processor'] / one['wall']:.2f}", f"{cpu:,.0f}")
             yield (
                 f"| `{name}` | {one['wall']} | {one['start']} | {rate:,.0f} | {rate / base:.2f} | {one['processor']} | "
-                f"{one['load'][0]} |"
+                f"{known[0]} | {known[1]} | {one['load'][0]} |"
             )
         yield ""
     trained = {name.removeprefix("train "): one for name, one in found.items() if name.startswith("train ")}
