@@ -19,7 +19,7 @@ from spanloom._native import (
     Supervision,
 )
 from spanloom.base.errors import ParameterError
-from spanloom.learning import LBFGS, SDCA, Problem
+from spanloom.learning import LBFGS, SDCA, LearningProblem
 from spanloom.models import Chain
 
 
@@ -86,7 +86,7 @@ def test_the_dual_rises_to_the_minimum_of_the_objective(values, weighted, l2):
     compressed = CompressedRows(data, bundles=False)
     objective = Likelihood(compressed, structure, supervision, threads=1)
     ascent = DualAscent(compressed, structure, supervision, l2, 1)
-    lowest = minimum(Problem(data, structure, supervision), l2)
+    lowest = minimum(LearningProblem(data, structure, supervision), l2)
     duals = []
     for _ in range(40 if l2 > 1 else 250):
         duals.append(ascent.round())
@@ -102,7 +102,7 @@ def test_long_sentences_are_the_same_problem():
     ascent = DualAscent(CompressedRows(data, bundles=False), structure, supervision, 1.0, 1)
     for _ in range(30):
         dual = ascent.round()
-    assert dual == pytest.approx(minimum(Problem(data, structure, supervision), 1.0), rel=1e-4)
+    assert dual == pytest.approx(minimum(LearningProblem(data, structure, supervision), 1.0), rel=1e-4)
 
 
 def test_soft_targets():
@@ -112,7 +112,7 @@ def test_soft_targets():
     ascent = DualAscent(CompressedRows(data, bundles=False), ChoiceStructure(2), supervision, 0.3, 1)
     for _ in range(20):
         dual = ascent.round()
-    assert dual == pytest.approx(minimum(Problem(data, ChoiceStructure(2), supervision), 0.3), rel=1e-5)
+    assert dual == pytest.approx(minimum(LearningProblem(data, ChoiceStructure(2), supervision), 0.3), rel=1e-5)
 
 
 def test_the_seed_decides():
@@ -129,7 +129,7 @@ def test_the_seed_decides():
 @pytest.mark.parametrize("l2", [0.1, 1.0])
 def test_the_trainer_comes_to_the_optimum_of_lbfgs(l2):
     data, structure, supervision = chain(3, [5] * 30, width=30)
-    problem = Problem(data, structure, supervision)
+    problem = LearningProblem(data, structure, supervision)
     records = [record for record, _ in SDCA(l2=l2, tol=1e-6, max_iter=3000).steps(problem, seed=1, threads=1)]
     lowest = minimum(problem, l2)
     assert [r.number for r in records] == list(range(1, len(records) + 1))
@@ -161,7 +161,7 @@ def test_what_it_does_not_take():
     with pytest.raises(ValueError, match="not masks"):
         DualAscent(plain, EdgeStructure(), masked, 1.0, 1)
     with pytest.raises(ParameterError, match="full annotation"):
-        list(SDCA().steps(Problem(data, EdgeStructure(), masked), seed=1))
+        list(SDCA().steps(LearningProblem(data, EdgeStructure(), masked), seed=1))
     with pytest.raises(ParameterError, match="must be above 0"):
         SDCA(l2=0.0)
     with pytest.raises(ParameterError, match=r'representations .*trainer="lbfgs"'):

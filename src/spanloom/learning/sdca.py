@@ -19,10 +19,10 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_number
 from spanloom.learning.follow import Steps
 from spanloom.learning.lbfgs import LBFGS, weights_of
-from spanloom.learning.problem import Problem, StructureTrainer, Weights
+from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
 
-SLOW = 3.0
+SLOW = 1.0
 """L-BFGS takes over when a round raises the dual by less than so many times the tolerance."""
 ROUNDS = 200
 """It does so after this number of rounds at the latest."""
@@ -60,7 +60,9 @@ class SDCA(StructureTrainer):
         """Prepare rows for training: equal columns share a parameter. Bundles do not pay in so few passes."""
         return CompressedRows(rows, bundles=False)
 
-    def steps(self, problem: Problem, *, seed: int, threads: int | None = None, component: int = 0) -> Steps[Weights]:
+    def steps(
+        self, problem: LearningProblem, *, seed: int, threads: int | None = None, component: int = 0
+    ) -> Steps[Weights]:
         """Yield the rounds of coordinate ascent, on one thread, then the iterations of L-BFGS.
 
         With weights to start from, which have no dual, there are only the latter.
