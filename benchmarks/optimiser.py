@@ -133,7 +133,7 @@ def compare(data: str, sentences: int, only: str | None) -> None:
         *table(results),
         "",
         f"Default features; Python {platform.python_version()}, {platform.machine()}. Made by "
-        f"`python benchmarks/optimiser.py --sentences {sentences}`.",
+        "`python benchmarks/optimiser.py --only PROBLEM --sentences N`, with the N of each row.",
     ]
     print("\n".join(text))
     tried = RESULTS / "optimiser_tried.md"
