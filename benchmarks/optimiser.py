@@ -40,7 +40,7 @@ PROBLEMS = {
     "state, GENIA": ("state", "genia:{data}/genia?classes=5&split=train"),
     "chain, GUM": ("chain", "gum:{data}/gum?split=train"),
     "chain, UNER-EWT": ("chain", "uner:{data}/uner-ewt?split=train"),
-    "chain, BC2GM": ("chain", "bc2gm:{data}/bc2gm?split=train"),
+    "chain, BC2GM": ("chain", "biocreative:{data}/bc2gm/train"),
     "joined, GENIA with 22 classes": ("joined", "genia:{data}/genia?classes=22&split=train"),
 }
 """By name: the model and what it learns from."""
