@@ -174,7 +174,7 @@ class Checked:
     probs
         Of each mention, by a curve learned from other sentences.
     loss
-        The mean of −log P(what is so) under these, of the mentions that it is compared by.
+        Their Brier score, the mean of (p − right)², of the mentions that it is compared by.
     """
 
     calibration: Calibration | None
@@ -185,7 +185,7 @@ class Checked:
 def calibrate(
     kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64], counted: Bools | None = None
 ) -> Checked:
-    """Learn a curve; ``"auto"``: that of the least loss on data it was not learned from, or none.
+    """Learn a curve; ``"auto"``: that of the least Brier score on data it was not learned from, or none.
 
     Parameters
     ----------
@@ -215,10 +215,8 @@ def calibrate(
 
 
 def _loss(p: Floats, right: Bools) -> float:
-    if not len(p):
-        return 0.0
-    q = np.clip(p, 1e-6, 1 - 1e-6)  # a step of an isotonic curve may be at 0 or 1
-    return float(-np.where(right, np.log(q), np.log1p(-q)).mean())
+    """The Brier score: proper as −log P is, but one mention on a step at 0 or 1 does not outweigh all others."""
+    return float(((p - right) ** 2).mean()) if len(p) else 0.0
 
 
 def _ends(p: Floats) -> Floats:
