@@ -42,7 +42,7 @@ def test_many_rows_come_back_by_blocks(zeros: float, distinct: int, precision: s
     for name in ("v", "w"):
         assert once[name].shape == (40_000, 3 if name == "w" else 2)
         assert np.array_equal(once[name], again[name])
-        assert ((once[name] == 0) == (weights[:, : once[name].shape[1]] == 0)).mean() > 0.99
+        assert np.allclose(once[name], weights[:, : once[name].shape[1]], rtol=0.04, atol=0.02)
     if precision == "float32":
         assert np.array_equal(once["w"], weights)
 

@@ -69,7 +69,7 @@ def test_normalisers_beyond_the_range_of_products():
     assert score == pytest.approx(np.log(1 / 2))
 
 
-@given(st.integers(1, 6), st.integers(5, 9), st.integers(1, 4), st.booleans(), st.data())
+@given(st.integers(1, 5), st.integers(5, 9), st.integers(1, 4), st.booleans(), st.data())
 def test_the_best_sequence_is_that_of_all(labels, states, sites, sharp, data):
     """Whatever is left out on the way, with illegal labels and such that a token forbids: against enumeration."""
     seed = np.random.default_rng(data.draw(st.integers(0, 1 << 30)))
@@ -85,12 +85,14 @@ def test_the_best_sequence_is_that_of_all(labels, states, sites, sharp, data):
     for sequence in itertools.product(range(labels), repeat=sites):
         state, total = states, 0.0
         for t, y in enumerate(sequence):
+            if local[t, y] == -np.inf:
+                break
             total += local[t, y] + step[state, y] - np.logaddexp.reduce(local[t] + step[state])
             state = goes[state, y]
             if state < 0:
                 break
         else:
-            if may_end[state] and total > -np.inf:
+            if may_end[state]:
                 top = max(top, total)
     score, found = best(made, local)
     assert score == pytest.approx(top)
