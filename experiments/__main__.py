@@ -1,4 +1,8 @@
-"""``python -m experiments NAME --data FOLDER [--quick]``; without a name, say which there are."""
+"""``python -m experiments NAME --data FOLDER [--quick]``; without a name, say which there are.
+
+``python -m experiments docs`` writes the figures of the documentation from the results, and ``python -m experiments
+check`` says whether results and documentation hold together.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ import sys
 from pathlib import Path
 
 import experiments
+from experiments import figures, typed
 from experiments.apart import apart
+from experiments.check import ROOT, check
 from experiments.runner import Experiment, Runner
 
 
@@ -27,12 +33,14 @@ def find() -> dict[str, Experiment]:
 def main(arguments: list[str] | None = None) -> int:
     """Run an experiment; the exit code is 1 if a run failed and 2 if the command was wrong."""
     parser = argparse.ArgumentParser(prog="python -m experiments", description=experiments.__doc__)
-    parser.add_argument("name", nargs="?", help="the experiment; left out, all are listed")
+    parser.add_argument("name", nargs="?", help="the experiment, `docs` or `check`; left out, all are listed")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the corpora")
     parser.add_argument("--quick", action="store_true", help="on a small part of the data")
     parser.add_argument("--only", action="append", default=[], metavar="RUN", help="this run only; may be repeated")
     parser.add_argument("--again", action="store_true", help="also what is done")
     options = parser.parse_args(arguments)
+    if options.name in COMMANDS:
+        return COMMANDS[options.name]()
     known = find()
     if options.name is None:
         for name, experiment in known.items():
@@ -49,6 +57,29 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(str(error))
     _say(f"table: {runner.results / runner.table}.md")
     return 1 if failed else 0
+
+
+def write_docs() -> int:
+    """Write tables and figures of the documentation."""
+    for path in figures.write():
+        _say(f"written: {path.relative_to(ROOT)}")
+    typed.lower(typed.counts(figures.pages(), ROOT))
+    return 0
+
+
+def checked() -> int:
+    """Check results and documentation; 1 if something is wrong."""
+    found = check()
+    for line in found.notes:
+        _say(f"note: {line}")
+    for line in found.problems:
+        _say(line)
+    more = sum(typed.allowed().values())
+    _say(f"{found.lines} lines of results, {found.older} of them older; {more} figures typed by hand are still allowed")
+    return 1 if found.problems else 0
+
+
+COMMANDS = {"docs": write_docs, "check": checked}
 
 
 def _say(line: str) -> None:

@@ -4,6 +4,10 @@ A run is a name with settings. Its result is kept in one JSON file under ``exper
 of the settings; a run whose file exists is not done again, so that an interrupted or failed experiment goes on where it
 stopped, and a changed setting makes a new run. After every run the table is written anew; lines that it has already,
 made elsewhere with the same settings, count as done.
+
+A line made from a tree with changes is a draft: nobody could make it again. It stands in a table of drafts under
+``experiments/work/`` only, and is made anew when the tree is clean. Every line tells how its trainings ended. Lines
+that were made before that, or by commits that are not in this history, are marked ``older`` in the result file by hand.
 """
 
 from __future__ import annotations
@@ -22,6 +26,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import numpy
+
+import spanloom
+from experiments.ends import told, watched
 from spanloom.base.files import whole_file
 
 ROOT = Path(__file__).resolve().parent
@@ -40,11 +48,14 @@ class Run:
         Everything that the result depends on, as plain JSON values.
     paper
         What the paper reports for this line, by column.
+    differs
+        How this line differs from the paper's, in words, one thing each.
     """
 
     name: str
     settings: dict[str, Any]
     paper: dict[str, float] = field(default_factory=dict)
+    differs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,8 @@ class Experiment:
     runs
         The lines, in order.
     execute
-        Does one run and returns its figures, plain JSON values by column.
+        Does one run and returns its figures, plain JSON values by column. How its trainings ended is noticed; where
+        they go on in other processes, they are under ``trainings``, as ``experiments.ends.ends`` gives them.
     columns
         The figures to show, in order. ``seconds`` is always there.
     percent
@@ -118,6 +130,8 @@ class Runner:
         Called with a line about what goes on.
     call
         How a run is called; ``experiments.apart.apart`` does it in a process of its own.
+    at
+        Returns the commit that lines are made by; see ``commit``.
     """
 
     def __init__(
@@ -130,6 +144,7 @@ class Runner:
         root: Path = ROOT,
         say: Callable[[str], None] = lambda line: None,
         call: Callable[..., Any] = lambda function, *arguments: function(*arguments),
+        at: Callable[[], str | None] | None = None,
     ) -> None:
         names = [run.name for run in experiment.runs]
         twice = {n for n in names if names.count(n) > 1}
@@ -137,6 +152,7 @@ class Runner:
             raise ValueError(f"experiment {name} has more than one run named {', '.join(sorted(twice))}")
         self.name, self.experiment, self.data, self.quick, self.say = name, experiment, data, quick, say
         self.call = call
+        self.at = at or commit
         self.work = root / "work" / (f"{name}.quick" if quick else name)
         self.results = self.work if quick and not experiment.quick_about else root / "results"
         self.table = f"{name}.quick" if quick and experiment.quick_about else name
@@ -150,16 +166,17 @@ class Runner:
         slug = re.sub(r"[^A-Za-z0-9]+", "-", run.name).strip("-").lower()
         return self.work / f"{slug}.{digest}.json"
 
-    def record(self, run: Run) -> Result | None:
-        """Return what is known about a run that is done, or None."""
+    def record(self, run: Run, *, drafts: bool = False) -> Result | None:
+        """Return what is known about a run that is done, or None; a draft only if it may be one."""
         path = self.record_path(run)
         if path.exists():
             found: Result = json.loads(path.read_text(encoding="utf-8"))
-            return found
+            if drafts or not is_draft(found):
+                return found
         # Done elsewhere: the table keeps what it has where the work folder is gone or another's.
         for line in self.kept:
             if (line["run"], line.get("settings")) == (run.name, run.settings) and line["result"] is not None:
-                return {name: value for name, value in line.items() if name != "paper"}
+                return {name: value for name, value in line.items() if name not in ("paper", "differs")}
         return None
 
     def run(self, only: Sequence[str] = (), *, again: bool = False) -> list[str]:
@@ -179,17 +196,21 @@ class Runner:
         self.work.mkdir(parents=True, exist_ok=True)
         self.results.mkdir(parents=True, exist_ok=True)
         failed = []
+        changed = (self.at() or "+").endswith("+")
+        if changed:
+            self.say("this tree has changes: lines are drafts, and are kept in the work folder only")
         for run in self.experiment.runs:
             if only and run.name not in only:
                 continue
-            if self.record(run) and not again:
+            record = self.record(run, drafts=changed)
+            if record and not record.get("older") and not again:
                 self.say(f"{run.name}: done before")
             elif not self._execute(run):
                 failed.append(run.name)
             self.write_tables()
         if self.experiment.finish and not failed:
-            results = {run.name: record["result"] for run in self.experiment.runs if (record := self.record(run))}
-            self.experiment.finish(results, self.results)
+            results = {run.name: r["result"] for run in self.experiment.runs if (r := self.record(run, drafts=changed))}
+            self.experiment.finish(results, self.work if changed else self.results)
         return failed
 
     def _execute(self, run: Run) -> bool:
@@ -199,33 +220,49 @@ class Runner:
         trouble.unlink(missing_ok=True)
         start = time.perf_counter()
         try:
-            result = self.call(self.experiment.execute, run, Context(self.data, self.quick, self.work))
+            result = self.call(_watched, self.experiment.execute, run, Context(self.data, self.quick, self.work))
         except Exception:  # one failed line must not lose the others
             trouble.write_text(traceback.format_exc(), encoding="utf-8")
             self.say(f"{run.name}: failed, see {trouble}")
             return False
         seconds = time.perf_counter() - start
+        trainings = result.pop("trainings", [])
         record = {
             "experiment": self.name,
             "run": run.name,
             "settings": run.settings,
+            "seeds": sorted(
+                {end["seed"] for end in trainings} | {run.settings[n] for n in ("seed",) if n in run.settings}
+            ),
             "quick": self.quick,
             "result": result,
+            "trainings": trainings,
             "seconds": round(seconds, 3),
-            "commit": commit(),
+            "commit": self.at(),
             "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "machine": {"cores": os.cpu_count(), "python": platform.python_version(), "system": platform.machine()},
+            "versions": {"spanloom": spanloom.__version__, "numpy": numpy.__version__},
         }
         _write_json(path, record)
         self.say(f"{run.name}: {seconds:.1f} s")
         return True
 
     def write_tables(self) -> None:
-        """Write ``NAME.json`` and ``NAME.md`` from what is done so far."""
+        """Write ``NAME.json`` and ``NAME.md`` from what is done so far, and those of drafts if there are any."""
         rows = [(run, self.record(run)) for run in self.experiment.runs]
-        lines = [{**(record or {"run": run.name, "result": None}), "paper": run.paper} for run, record in rows]
-        _write_json(self.results / f"{self.table}.json", {"title": self.experiment.title, "runs": lines})
-        with whole_file(self.results / f"{self.table}.md") as out:
+        self._write(self.results / self.table, rows)
+        rows = [(run, self.record(run, drafts=True)) for run in self.experiment.runs]
+        if any(record and is_draft(record) for _, record in rows):
+            self._write(self.work / f"{self.table}.draft", rows)
+
+    def _write(self, path: Path, rows: list[tuple[Run, Result | None]]) -> None:
+        lines = [
+            {**(record or {"run": run.name, "result": None}), "paper": run.paper, "differs": list(run.differs)}
+            for run, record in rows
+        ]
+        made = {"title": self.experiment.title, "commits": commits(lines), "runs": lines}
+        _write_json(path.with_name(f"{path.name}.json"), made)
+        with whole_file(path.with_name(f"{path.name}.md")) as out:
             out.write("\n".join(self._markdown(rows)) + "\n")
 
     def _markdown(self, rows: list[tuple[Run, Result | None]]) -> list[str]:
@@ -241,7 +278,9 @@ class Runner:
         if self.quick:
             quick = "A quick run on a part of the data: it shows that everything works, not how well."
             lines += [e.quick_about or quick, ""]
-        lines += _row(["", *heads, "seconds"]), _row(["---", *["---:"] * (len(heads) + 1)])
+        lines += [f"*{line}*" for line in remarks([record for _, record in rows if record])]
+        lines += [""] * bool(lines[-1])
+        lines += _row(["", *heads, "seconds", "trainings"]), _row(["---", *["---:"] * (len(heads) + 1), "---"])
         for run, record in rows:
             cells = [run.name]
             for column in e.columns:
@@ -249,11 +288,13 @@ class Runner:
                 if f"{_heading(column)} (paper)" in heads:
                     cells.append(_number(run.paper.get(column), 1))
             cells.append(_number(record["seconds"], 1) if record else "not run")
-            lines.append(_row(cells))
+            lines.append(_row([*cells, state(record) if record else ""]))
         lines += ["", "Settings:", ""]
         for run, record in rows:
             made = f" ({record['commit']}, {record['finished']})" if record else ""
             lines.append(f"- **{run.name}**{made}: `{json.dumps(run.settings, ensure_ascii=False, sort_keys=True)}`")
+            if run.differs:
+                lines[-1] += f". Unlike the paper: {'; '.join(run.differs)}."
         again = f"python -m experiments {self.name}{' --quick' if self.quick else ''}"
         return [*lines, "", f"Made by `{again}`."]
 
@@ -263,11 +304,51 @@ class Runner:
         return _number(value, 1)
 
 
+def _watched(execute: Callable[[Run, Context], Result], run: Run, context: Context) -> Result:
+    with watched() as found:
+        result = execute(run, context)
+    return {"trainings": found, **result}
+
+
+def is_draft(record: Result) -> bool:
+    """Whether a line was made from a tree with changes, or outside of git, and is not marked as older."""
+    return (record.get("commit") or "+").endswith("+") and not record.get("older")
+
+
+def state(record: Result) -> str:
+    """Say how the trainings of a line ended, or why it is an older one."""
+    ended = told(record.get("trainings", []))
+    older = f"older: {record['older']}" if record.get("older") else ""
+    return ", ".join(part for part in (ended, older) if part)
+
+
+def commits(lines: Sequence[Result]) -> list[str]:
+    """Return the commits that the lines of a table were made by, older ones apart."""
+    return sorted({line["commit"] for line in lines if line.get("commit") and not line.get("older")})
+
+
+def remarks(lines: Sequence[Result]) -> list[str]:
+    """Say what a reader must know of the lines of a table together."""
+    said = []
+    older, capped = sum(bool(r.get("older")) for r in lines), sum("cap" in told(r.get("trainings", [])) for r in lines)
+    several = commits(lines)
+    if len(several) > 1:
+        said.append(f"The lines were made by {len(several)} commits: {', '.join(several)}.")
+    if capped:
+        said.append(f"{capped} of {len(lines)} lines have trainings that ended at the cap of their iterations.")
+    if older:
+        said.append(
+            f"{older} of {len(lines)} lines are older, for the reason in the last column, and wait to be run again."
+        )
+    return said
+
+
 def commit() -> str | None:
-    """Return the commit of the working tree, with a ``+`` if tracked files differ from it; None outside of git."""
+    """Return the commit of the working tree, with a ``+`` if code differs from it; None outside of git."""
     try:
         head = _git("rev-parse", "--short=12", "HEAD")
-        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no", ":!experiments/results") else "")
+        ignored = (":!experiments/results", ":!*.md", ":!tests")  # no result depends on them
+        return head + ("+" if _git("status", "--porcelain", "--untracked-files=no", "--", ".", *ignored) else "")
     except (OSError, subprocess.CalledProcessError):
         return None
 

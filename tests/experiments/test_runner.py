@@ -9,7 +9,9 @@ from dataclasses import replace
 import pytest
 
 from experiments.__main__ import main
-from experiments.runner import Experiment, Run, Runner, commit
+from experiments.runner import Experiment, Run, Runner
+from spanloom import Recognizer, read
+from spanloom.learning import LBFGS
 
 
 class Recorder:
@@ -32,11 +34,12 @@ def execute():
     return Recorder()
 
 
-def runner(tmp_path, execute, *, skill=0.708, quick=False, finish=None):
+def runner(tmp_path, execute, *, skill=0.708, quick=False, finish=None, commit="abc"):
     """Three runs; the paper has figures for one."""
-    runs = [Run("EDGE", {"skill": skill}, {"f1": 70.8}), Run("STATE | x", {"skill": 0.5}), Run("LCRF", {"skill": 0.25})]
+    first = Run("EDGE", {"skill": skill}, {"f1": 70.8}, differs=["another corpus", "no clusters"])
+    runs = [first, Run("STATE | x", {"skill": 0.5}), Run("LCRF", {"skill": 0.25})]
     experiment = Experiment("A table", runs, execute, ["f1", "words_per_second"], about="Text.", finish=finish)
-    return Runner("table3", experiment, tmp_path, quick=quick, root=tmp_path)
+    return Runner("table3", experiment, tmp_path, quick=quick, root=tmp_path, at=lambda: commit)
 
 
 def test_a_second_run_does_nothing(tmp_path, execute):
@@ -89,10 +92,12 @@ def test_table_has_the_paper_beside_and_escapes_bars(tmp_path, execute):
     """F1 in percent, the paper's figure in the next column, settings below."""
     runner(tmp_path, execute).run()
     lines = (tmp_path / "results" / "table3.md").read_text().splitlines()
-    assert lines[4] == "|  | F1 | F1 (paper) | words/s | seconds |"
+    assert lines[4] == "|  | F1 | F1 (paper) | words/s | seconds | trainings |"
     assert lines[6].startswith("| EDGE | 70.80 | 70.8 | 1,234.5 | ")
     assert lines[7].startswith(r"| STATE \| x | 50.00 |  | ")
-    assert any(line.startswith("- **EDGE** (") and '`{"skill": 0.708}`' in line for line in lines)
+    assert any(
+        line.startswith("- **EDGE** (") and '`{"skill": 0.708}`. Unlike the paper: another' in line for line in lines
+    )
 
 
 def test_json_has_settings_commit_and_seconds(tmp_path, execute):
@@ -101,14 +106,74 @@ def test_json_has_settings_commit_and_seconds(tmp_path, execute):
     first = json.loads((tmp_path / "results" / "table3.json").read_text())["runs"][0]
     assert first["settings"] == {"skill": 0.708}
     assert first["paper"] == {"f1": 70.8}
-    assert first["commit"] == commit()
+    assert first["commit"] == "abc"
     assert first["seconds"] >= 0
+    assert first["differs"] == ["another corpus", "no clusters"]
+    assert first["versions"]["numpy"]
+
+
+def test_a_line_from_a_tree_with_changes_is_a_draft(tmp_path, execute):
+    """It does not reach the table, is done once as a draft, and again when the tree is clean."""
+    runner(tmp_path, execute).run(["LCRF"])
+    for _ in range(2):
+        runner(tmp_path, execute, commit="abc+").run(["EDGE"])
+    assert execute.calls == ["LCRF", "EDGE"]
+    assert "70.80" not in (tmp_path / "results" / "table3.md").read_text()
+    assert "25.00" in (tmp_path / "results" / "table3.md").read_text()
+    drafts = (tmp_path / "work" / "table3" / "table3.draft.md").read_text()
+    assert "70.80" in drafts
+    assert "25.00" in drafts
+    runner(tmp_path, execute).run(["EDGE"])
+    assert execute.calls == ["LCRF", "EDGE", "EDGE"]
+    assert "70.80" in (tmp_path / "results" / "table3.md").read_text()
+
+
+def test_older_lines_stay_until_they_are_run_again(tmp_path, execute):
+    """The table says which they are; several commits are told as well."""
+    runner(tmp_path, execute).run()
+    path = tmp_path / "results" / "table3.json"
+    table = json.loads(path.read_text())
+    table["runs"][0] |= {"older": "a tree with changes", "commit": "old+"}
+    path.write_text(json.dumps(table))
+    shutil.rmtree(tmp_path / "work")
+    runner(tmp_path, execute).write_tables()
+    page = path.with_suffix(".md").read_text()
+    assert "older: a tree with changes |" in page
+    assert "1 of 3 lines are older" in page
+    runner(tmp_path, execute, commit="abd").run(["EDGE"])
+    assert execute.calls[3:] == ["EDGE"]
+    page = path.with_suffix(".md").read_text()
+    assert "older" not in page
+    assert "made by 2 commits: abc, abd." in page
+    assert json.loads(path.read_text())["commits"] == ["abc", "abd"]
+
+
+def test_how_trainings_end_is_noticed(tmp_path):
+    """Every component says whether it converged or reached the cap, without a word of the experiment."""
+
+    def execute(run, context):
+        ner = Recognizer("edge", trainer=LBFGS(max_iter=run.settings["most"]), keep="longest", seed=7)
+        return {"f1": ner.fit(list(read("sample:train"))[:2]).ceiling_}
+
+    runs = [Run("short", {"most": 2}), Run("long", {"most": 500})]
+    made = Runner("ends", Experiment("t", runs, execute, ["f1"]), tmp_path, root=tmp_path, at=lambda: "abc")
+    assert made.run() == []
+    short, long = json.loads((tmp_path / "results" / "ends.json").read_text())["runs"]
+    assert {end["ended"] for end in short["trainings"]} == {"cap"}
+    assert {end["ended"] for end in long["trainings"]} == {"converged"}
+    assert long["seeds"] == [7]
+    assert all(end["objective"] > 0 and 2 < end["iterations"] < 500 for end in long["trainings"])
+    page = (tmp_path / "results" / "ends.md").read_text()
+    assert "1 of 2 lines have trainings that ended at the cap" in page
+    assert any(line.startswith("| short |") and line.endswith("at the cap |") for line in page.splitlines())
 
 
 def test_lists_of_numbers_are_a_line_each(tmp_path, execute):
     """And all values are what they were, strings with brackets among them."""
     settings = {"skill": 1, "curve": [1.5, None, -2e-5], "rows": [[1, 2], []], "name": "a [ 1 ] b", "names": ["x"]}
-    Runner("long", Experiment("Long", [Run("one", settings)], execute, ["f1"]), tmp_path, root=tmp_path).run()
+    Runner(
+        "long", Experiment("Long", [Run("one", settings)], execute, ["f1"]), tmp_path, root=tmp_path, at=lambda: "abc"
+    ).run()
     text = (tmp_path / "results" / "long.json").read_text()
     assert json.loads(text)["runs"][0]["settings"] == settings
     assert '"curve": [1.5, null, -2e-05],\n' in text
@@ -120,7 +185,7 @@ def test_a_quick_table_that_is_worth_keeping_stands_beside_the_full_one(tmp_path
     full.run()
     before = (tmp_path / "results" / "table3.md").read_text()
     some = replace(full.experiment, quick_about="Three folds instead of ten.")
-    Runner("table3", some, tmp_path, quick=True, root=tmp_path).run()
+    Runner("table3", some, tmp_path, quick=True, root=tmp_path, at=lambda: "abc").run()
     quick = (tmp_path / "results" / "table3.quick.md").read_text()
     assert "Three folds instead of ten." in quick
     assert "--quick" in quick

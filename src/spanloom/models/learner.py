@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from spanloom.features import FeatureExtractor
-from spanloom.learning import Problem, Steps, StructureTrainer, Weights
+from spanloom.learning import LearningProblem, Steps, StructureTrainer, Weights
 from spanloom.models.base import Task
 from spanloom.models.component import Component
 from spanloom.models.supervised import supervise
@@ -46,7 +46,7 @@ class LocalLearner(Learner):
 
     def steps(self, number: int, component: Component, start: Weights | None) -> Steps[Weights]:
         task = self.task
-        problem = Problem(
+        problem = LearningProblem(
             self._rows,
             component.structure_for(self._shapes),
             supervise(component, task.sentences, task.gold, self._shapes),
