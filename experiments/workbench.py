@@ -19,11 +19,10 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from spanloom.base.pictures import COLORS
-
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Document, Mention, read
 from spanloom.base.extras import need
+from spanloom.drawing.pictures import COLORS
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.plots import save
 from spanloom.workbench.changes import Change

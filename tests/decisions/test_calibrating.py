@@ -194,3 +194,15 @@ def test_a_threshold_on_scores_would_spoil_it() -> None:
     ner.set_decision(Best(calibrate="platt"), noisy(60, 6))
     with pytest.raises(ParameterError, match="probabilities were calibrated with the threshold"):
         ner.set_threshold(0.3)
+
+
+def test_blocks_that_are_learned_at_once_give_the_same_calibration() -> None:
+    """Online training calibrates with several blocks side by side."""
+    docs = list(read("sample:train?domain=news"))[:8]
+    one, two = (
+        Recognizer("multilabel", decide=Best(calibrate="platt"), keep="longest", threads=n).fit(docs) for n in (1, 2)
+    )
+    left, right = (ner.predict(docs[:3], above=0.1) for ner in (one, two))
+    assert [[(m, m.prob) for m in doc.mentions] for doc in left] == [
+        [(m, m.prob) for m in doc.mentions] for doc in right
+    ]
