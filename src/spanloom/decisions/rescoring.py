@@ -219,8 +219,8 @@ class Rescoring:
     def native(self, types: Sequence[str]) -> _native.Rescoring:
         """Return what rescores the candidates of many sentences; types are numbered in the order given."""
         thresholds = np.array([self.thresholds.get(label, 0.0) for label in types])
-        numbers = (np.array(some) for some in (self.mean, self.spread, self.weights))
-        return _native.Rescoring(*numbers, self.bias, self.least, thresholds)
+        mean, spread, weights = (np.array(some) for some in (self.mean, self.spread, self.weights))
+        return _native.Rescoring(mean, spread, weights, self.bias, self.least, thresholds)
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dict."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def side_by_side(structures: Sequence[Structure], weights: Sequence[Weights]) ->
     """Return a decoder, and the weights as views of its table; those that are such already are not copied."""
     features = [one.features for one in weights]
     columns = [own.shape[1] for own in features]
-    table = _common(features, columns)
+    table: Any = _common(features, columns)
     if table is None:
         made = room(len(features[0]) if features else 0, columns)
         for to, own in zip(made, features, strict=True):

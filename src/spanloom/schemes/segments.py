@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.corpus.tags import OUTSIDE, SCHEMES, Reading, to_tags
+from spanloom.corpus.tags import OUTSIDE, SCHEMES, TagMeaning, to_tags
 from spanloom.schemes.words import tag_words
 
 Labels = Sequence[int] | npt.NDArray[np.integer]
@@ -59,8 +59,8 @@ class Segments:
             allowed = ", ".join([*outside, *(f"{p}-TYPE" for p in table.prefixes)])
             raise ParameterError(f"label {bad!r} is not valid in {scheme}; labels are {allowed}") from None
         self._inside = np.array([r.label is not None for r in self._readings])
-        self._parts = _table(self._readings, Reading.parts_from)
-        self._allowed = _table(self._readings, Reading.may_precede)
+        self._parts = _table(self._readings, TagMeaning.parts_from)
+        self._allowed = _table(self._readings, TagMeaning.may_precede)
 
     @classmethod
     def learn(cls, scheme: str, sentences: Iterable[tuple[Sequence[Mention], int]]) -> Segments:
@@ -213,7 +213,7 @@ def check_scheme(scheme: str) -> None:
         raise ParameterError(f"scheme must be one of {', '.join(SCHEMES)} (and BIOHD for a chain), got {scheme!r}")
 
 
-def _table(readings: Sequence[Reading], rule: Callable[[Reading, Reading], bool]) -> npt.NDArray[np.bool_]:
+def _table(readings: Sequence[TagMeaning], rule: Callable[[TagMeaning, TagMeaning], bool]) -> npt.NDArray[np.bool_]:
     """``[left, right]``: what a rule says of two labels.
 
     It goes by their places, by whether they are outside, and by whether their types are the same: with many types, few
