@@ -12,6 +12,7 @@ from typing import Any
 
 from experiments import paired
 from experiments.counts import pack, unpack
+from experiments.ends import CAP, CONVERGED, PASSES
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.settings import recognizer, today
 from spanloom import Document, read
@@ -143,7 +144,18 @@ def execute(run: Run, context: Context) -> Result:
         "by_label": report["by_label"],
         "documents": pack(counts),
         "patterns": _patterns(docs),
+        "trainings": [_end(number, settings, result) for number, result in enumerate(results)],
     }
+
+
+def _end(fold: int, settings: dict[str, Any], result: Result) -> Result:
+    """How the training of a fold ended, in a process of its own: online trainers make passes; in doubt, the cap."""
+    objectives = result["objective"]
+    online = settings.get("algorithm") == "adagrad" or settings["model"] == "multilabel"
+    ended = PASSES if online else CAP if len(objectives) >= settings["max_iter"] else CONVERGED
+    last = objectives[-1] if objectives else None
+    end = {"part": f"fold {fold + 1}", "ended": ended, "iterations": len(objectives), "objective": last}
+    return {**end, "gap": None, "seed": settings.get("seed", 1)}
 
 
 def _reachable(settings: dict[str, Any], train: Sequence[Document], test: Sequence[Document]) -> int:

@@ -77,7 +77,7 @@ def _chosen(
     score = seen.score(rule, trained, threads)
     chosen = {"name": decision.name, "chosen_on": seen.name, **score.to_json(), "thresholds": thresholds}
     if isinstance(decision, AtLeast):
-        chosen["reached"] = decision.reached(score.precision, score.recall)
+        chosen |= decision.facts(score)
     return rule, {"decision": chosen, **facts}
 
 
@@ -139,10 +139,11 @@ def _calibrated(
         [m in wanted for own, wanted in zip(seen.candidates, map(set, seen.gold), strict=True) for m in own], bool
     )
     sentence = np.repeat(np.arange(len(seen.candidates)), [len(own) for own in seen.candidates])
-    done = calibrate(kind, p, right, sentence)
+    answers = seen.answers(best, trained, threads)
+    answered = [m in found for own, found in zip(seen.candidates, map(set, answers), strict=True) for m in own]
+    done = calibrate(kind, p, right, sentence, np.array(answered, bool))
     probs = iter(done.probs.tolist())
     after = [{m: next(probs) for m in own} for own in seen.candidates]
-    answers = seen.answers(best, trained, threads)
     facts = _error(seen.gold, answers, seen.name) | {"kind": "none"}
     if done.calibration is not None:
         changed = [
