@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import tables
+
 WORK: dict[str, dict[str, Any]] = {
     "chain": {"model": "chain", "max_iter": 40},
     "edge": {"model": "edge", "max_iter": 25},
@@ -81,12 +83,6 @@ def _spread(rounds: list[dict[str, float]], name: str) -> float:
     return max(times) / min(times) - 1
 
 
-def _commit() -> str:
-    """The commit of this file's repository."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
-
-
 def main() -> None:
     """Run both by turns and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -128,7 +124,7 @@ def main() -> None:
     slower = [name for name, t in before.items() if after[name] / t > 1 + WITHIN]
     sure = [name for name in slower if after[name] / before[name] > 1 + noise[name]]
     verdict = (
-        f"Before: {given.name}; after: {_commit()}. "
+        f"Before: {given.name}; after: {tables.commit()}. "
         f"Slower by more than {100 * WITHIN:.0f} %: {', '.join(slower) or 'nothing'}; "
         f"of these, by more than rounds of one version lie apart: {', '.join(sure) or 'nothing'}. "
         f"Each training after chooses rules that cut text, too, which takes {rules:.2f} s here and is left out."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,13 +20,19 @@ def rounds_and_write(description: str | None, rounds: int) -> argparse.Namespace
     return parser.parse_args()
 
 
+def commit() -> str:
+    """Return the commit of this file's repository, with a plus if there are changes that it does not have."""
+    command = ["git", "-C", str(RESULTS.parent), "describe", "--always", "--exclude=*", "--dirty=+"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
 def write(name: str, title: str, rounds: int, settings: str, lines: Sequence[str]) -> None:
     """Write a table with the command that makes it."""
     text = [
         f"# {title}",
         "",
         f"`python benchmarks/{name}.py --data FOLDER --rounds {rounds} --write`; {platform.machine()}, "
-        f"Python {platform.python_version()}, one thread, {settings}.",
+        f"Python {platform.python_version()}, commit {commit()}, one thread, {settings}.",
         "",
         *lines,
     ]

@@ -30,7 +30,7 @@ MAY = {
     "features": (*TEXT, NATIVE),
     "inference": (*TEXT, NATIVE, "schemes"),
     "learning": ("base", NATIVE),
-    "decisions": (*TEXT, "schemes", "evaluation", "features"),
+    "decisions": (*TEXT, NATIVE, "schemes", "evaluation", "features"),
     "annotators": (*TEXT, NATIVE, "features"),
     "models": BELOW_MODELS,
     "parameters": TRAINING,

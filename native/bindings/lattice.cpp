@@ -133,11 +133,21 @@ void bind_lattice(nb::module_& m) {
           },
           "sentence"_a, "starts"_a, "ends"_a, "columns"_a, "width"_a, "The cells of segments that may overlap.")
       .def(
-          "decode_set",
-          [](const Lattices& self, std::size_t sentence, const Input<std::int32_t>& cells, std::int32_t width) {
-            return give(self.decode_set(sentence, span(cells), width));
+          "decode_sets",
+          [](const Lattices& self, const Input<std::int32_t>& cells, const Input<std::int64_t>& ptr, std::int32_t width,
+             std::int32_t first) {
+            std::vector<std::int64_t> found_ptr;
+            std::vector<std::int32_t> found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.decode_sets(span(cells), span(ptr), width, first, found_ptr);
+            }
+            return nb::make_tuple(give(std::move(found_ptr)), give(std::move(found)));
           },
-          "sentence"_a, "cells"_a, "width"_a, "Start, end, column … of the segments that cells came from.");
+          "cells"_a, "ptr"_a, "width"_a, "first"_a,
+          "Where the segments of each sentence begin that its cells came from, and their start, end, column …; without "
+          "columns "
+          "below `first`.");
 }
 
 }  // namespace spanloom::bindings

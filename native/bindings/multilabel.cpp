@@ -76,6 +76,65 @@ void bind_skip_lattice(nb::module_& m) {
           "Return (score, type, tokens) of the k best subsets, without those that a better one forbids.");
 }
 
+using CandidateSpec = std::tuple<double, std::uint32_t, std::vector<std::uint32_t>>;
+
+std::vector<Subset> subsets_of(const std::vector<CandidateSpec>& given) {
+  std::vector<Subset> subsets;
+  for (const auto& [score, type, tokens] : given) subsets.push_back({score, type, tokens});
+  return subsets;
+}
+
+nb::list give_scored(const std::vector<Rescoring::Scored>& scored) {
+  nb::list list;
+  for (const auto& [subset, odds] : scored) {
+    list.append(nb::make_tuple(subset.score, subset.type, subset.tokens, odds));
+  }
+  return list;
+}
+
+TokenLooks looks_of(const Input<std::int32_t>& word, const Input<std::int32_t>& ending,
+                    const Input<std::int32_t>& outline, const Input<std::int32_t>& pos,
+                    const Input<std::uint8_t>& flags) {
+  return {span(word), span(ending), span(outline), span(pos), span(flags)};
+}
+
+void bind_rescoring(nb::module_& m) {
+  m.def(
+      "describe_candidates",
+      [](const std::vector<CandidateSpec>& candidates, const Input<std::int32_t>& word,
+         const Input<std::int32_t>& ending, const Input<std::int32_t>& outline, const Input<std::int32_t>& pos,
+         const Input<std::uint8_t>& flags, bool tagged) {
+        std::vector<double> flat;
+        for (const Numbers& one :
+             describe(subsets_of(candidates), looks_of(word, ending, outline, pos, flags), tagged)) {
+          flat.insert(flat.end(), one.begin(), one.end());
+        }
+        return give(std::move(flat));
+      },
+      "candidates"_a, "word"_a, "ending"_a, "outline"_a, "pos"_a, "flags"_a, "tagged"_a,
+      "The numbers of the discontinuous ones of (score, type, tokens), one after the other.");
+
+  nb::class_<Rescoring>(m, "Rescoring", "New scores for discontinuous candidates.")
+      .def(
+          "__init__",
+          [](Rescoring* self, const Input<double>& mean, const Input<double>& spread, const Input<double>& weights,
+             double bias, double least, const Input<double>& thresholds) {
+            new (self) Rescoring(span(mean), span(spread), copy(weights), bias, least, copy(thresholds));
+          },
+          "mean"_a, "spread"_a, "weights"_a, "bias"_a, "least"_a, "thresholds"_a)
+      .def(
+          "rescore",
+          [](const Rescoring& self, const std::vector<CandidateSpec>& candidates, const Input<std::int32_t>& word,
+             const Input<std::int32_t>& ending, const Input<std::int32_t>& outline, const Input<std::int32_t>& pos,
+             const Input<std::uint8_t>& flags, bool tagged, const Restrictions& restrictions,
+             const Input<double>& above) {
+            return give_scored(self.rescore(subsets_of(candidates), looks_of(word, ending, outline, pos, flags), tagged,
+                                            restrictions, span(above)));
+          },
+          "candidates"_a, "word"_a, "ending"_a, "outline"_a, "pos"_a, "flags"_a, "tagged"_a, "restrictions"_a,
+          "above"_a, "The (score, type, tokens) of a sentence as (score, type, tokens, log-odds), the best first.");
+}
+
 void bind_subset_learner(nb::module_& m) {
   m.def(
       "hildreth",
@@ -186,7 +245,28 @@ void bind_subset_finder(nb::module_& m) {
             return all;
           },
           "rows"_a, "names"_a, "columns"_a, "k"_a, "thresholds"_a, "above"_a, "restrictions"_a, "threads"_a,
-          "Of each sentence, (score, type, tokens) of its subsets, the best first.");
+          "Of each sentence, (score, type, tokens) of its subsets, the best first.")
+      .def(
+          "find_rescored",
+          [](const SubsetFinder& self, const SparseRows& rows, const std::vector<std::string>& names,
+             nb::handle columns, std::size_t k, double least, const Rescoring& rescoring,
+             const Input<std::int32_t>& word, const Input<std::int32_t>& ending, const Input<std::int32_t>& outline,
+             const Input<std::int32_t>& pos, const Input<std::uint8_t>& flags, const Input<std::uint8_t>& tagged,
+             const Restrictions& restrictions, const Input<double>& above, int threads) {
+            const TokenInput input = read_input(names, columns, nb::none());
+            std::vector<std::vector<Rescoring::Scored>> found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.find_rescored(rows, input, k, least, rescoring, looks_of(word, ending, outline, pos, flags),
+                                         span(tagged), restrictions, span(above), threads);
+            }
+            nb::list all;
+            for (const auto& sentence : found) all.append(give_scored(sentence));
+            return all;
+          },
+          "rows"_a, "names"_a, "columns"_a, "k"_a, "least"_a, "rescoring"_a, "word"_a, "ending"_a, "outline"_a, "pos"_a,
+          "flags"_a, "tagged"_a, "restrictions"_a, "above"_a, "threads"_a,
+          "Of each sentence, (score, type, tokens, log-odds) of its candidates after rescoring, the best first.");
 }
 
 }  // namespace
@@ -210,6 +290,7 @@ void bind_multilabel(nb::module_& m) {
           [](PairProgram* self, const ProgramHandle& program, const std::vector<std::vector<std::uint32_t>>& sides,
              bool distance) { new (self) PairProgram(make_pairs(program, sides, distance)); },
           "program"_a, "sides"_a, nb::kw_only(), "distance"_a);
+  bind_rescoring(m);
   bind_subset_learner(m);
   bind_subset_finder(m);
 }

@@ -7,6 +7,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
+#include <new>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -134,6 +137,17 @@ void bind_structure(nb::module_& m) {
           "graph"_a)
       .def("has", &GraphStructure::has, "sites"_a);
 
+  m.def(
+      "weight_table",
+      [](std::size_t rows, std::size_t width) {
+        if (width != 0 && rows > std::numeric_limits<std::size_t>::max() / 8 / width) throw std::bad_array_new_length();
+        auto held = std::make_unique<LargeVector<float>>(rows * width, 0.0F);
+        float* data = held->data();
+        nb::capsule owner(held.release(), [](void* p) noexcept { delete static_cast<LargeVector<float>*>(p); });
+        return nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {rows, width}, owner);
+      },
+      "rows"_a, "width"_a, "Zeros in memory for tables that are read in random order, see memory.hpp.");
+
   nb::class_<Decoder>(m, "Decoder", "Structures with their weights: from features to best structures and scores.")
       .def(
           "__init__",
@@ -152,6 +166,17 @@ void bind_structure(nb::module_& m) {
             return Decoder(parts);
           },
           "parts"_a, "One decoder for several (structure, weights, global weights): features are looked up once.")
+      .def_static(
+          "over",
+          [](const std::vector<std::pair<std::shared_ptr<Structure>, Input<double>>>& given,
+             const nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>& table) {
+            std::vector<Decoder::Part> parts;
+            for (const auto& [structure, global] : given) parts.push_back({structure, {}, copy(global)});
+            return Decoder(parts, {table.data(), table.size()});
+          },
+          "parts"_a, "table"_a.noconvert(), nb::keep_alive<0, 2>(),
+          "One decoder for several (structure, global weights) over a table that it does not copy: the columns of "
+          "each, padded to its stride, side by side.")
       .def_prop_ro("size", &Decoder::size, "Number of structures.")
       .def(
           "set_offsets",

@@ -146,8 +146,10 @@ class Lattices:
     def encode_set(self, sentence: int, starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """The cells of segments that may overlap."""
 
-    def decode_set(self, sentence: int, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-        """Start, end, column … of the segments that cells came from."""
+    def decode_sets(self, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, first: int) -> tuple:
+        """
+        Where the segments of each sentence begin that its cells came from, and their start, end, column …; without columns below `first`.
+        """
 
 class Structure:
     """How the cells of a sentence go together, whatever their scores."""
@@ -216,6 +218,11 @@ class GraphStructure(Structure):
 
     def has(self, sites: int) -> bool: ...
 
+def weight_table(rows: int, width: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+    """
+    Zeros in memory for tables that are read in random order, see memory.hpp.
+    """
+
 class Decoder:
     """
     Structures with their weights: from features to best structures and scores.
@@ -227,6 +234,12 @@ class Decoder:
     def joined(parts: Sequence[tuple[Structure, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]]) -> Decoder:
         """
         One decoder for several (structure, weights, global weights): features are looked up once.
+        """
+
+    @staticmethod
+    def over(parts: Sequence[tuple[Structure, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Decoder:
+        """
+        One decoder for several (structure, global weights) over a table that it does not copy: the columns of each, padded to its stride, side by side.
         """
 
     @property
@@ -705,6 +718,21 @@ class PairProgram:
 
     def __init__(self, program: FeatureProgram, sides: Sequence[Sequence[int]], *, distance: bool) -> None: ...
 
+def describe_candidates(candidates: Sequence[tuple[float, int, Sequence[int]]], word: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ending: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], outline: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pos: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], tagged: bool) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The numbers of the discontinuous ones of (score, type, tokens), one after the other.
+    """
+
+class Rescoring:
+    """New scores for discontinuous candidates."""
+
+    def __init__(self, mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], spread: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bias: float, least: float, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def rescore(self, candidates: Sequence[tuple[float, int, Sequence[int]]], word: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ending: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], outline: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pos: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], tagged: bool, restrictions: Restrictions, above: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list:
+        """
+        The (score, type, tokens) of a sentence as (score, type, tokens, log-odds), the best first.
+        """
+
 def hildreth(gram: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: float, tolerance: float = 1e-09, max_sweeps: int = 10000) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     The dual variables of the smallest change d with a_i . d >= b_i; gram[i, j] = a_i . a_j.
@@ -765,6 +793,11 @@ class SubsetFinder:
     def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, restrictions: Restrictions, threads: int) -> list:
         """
         Of each sentence, (score, type, tokens) of its subsets, the best first.
+        """
+
+    def find_rescored(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, least: float, rescoring: Rescoring, word: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ending: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], outline: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pos: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], tagged: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], restrictions: Restrictions, above: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> list:
+        """
+        Of each sentence, (score, type, tokens, log-odds) of its candidates after rescoring, the best first.
         """
 
 class TokenTrie:

@@ -83,18 +83,13 @@ class LatticeComponent(Component):
         return self.decode_all(cells, np.array([0, len(cells)], np.int64), shapes)[0]
 
     def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
-        lattices, bounds, width = lattices_of(shapes), ptr.tolist(), len(self.columns)
-        found = []
-        for number in range(len(shapes.lengths)):
-            flat = lattices.decode_set(number, cells[bounds[number] : bounds[number + 1]], width).tolist()
-            found.append(
-                [
-                    Mention(self.columns[column], ((start, end),))
-                    for start, end, column in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-                    if column >= len(self.outside)
-                ]
-            )
-        return found
+        width, first = len(self.columns), len(self.outside)
+        bounds, places = lattices_of(shapes).decode_sets(cells, ptr, width, first)
+        flat = iter(places.tolist())
+        made = [
+            Mention(self.columns[column], ((start, end),)) for start, end, column in zip(flat, flat, flat, strict=True)
+        ]
+        return [made[a:b] for a, b in pairwise(bounds.tolist())]
 
     def probabilities(self, batch: Batch, shapes: Shapes) -> list[list[float]]:
         columns = {name: y for name, y in self._index.items() if y >= len(self.outside)}

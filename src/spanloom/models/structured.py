@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Decoder, SegmentLayout, SparseRows
+from spanloom._native import SegmentLayout, SparseRows
 from spanloom.base.arrays import Arrays, without_small
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Sentence
@@ -30,6 +30,7 @@ from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.decoding import Dev, decode_all
 from spanloom.models.learner import Learner, LocalLearner
+from spanloom.models.tables import side_by_side
 from spanloom.models.trained import Trained, WeightColumn, chunks
 from spanloom.models.warm import Wanted, carried, further
 
@@ -145,13 +146,11 @@ class Structured(Trained):
             shape = (extractor.size, len(component.columns))
             if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
                 raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
-        self.model, self.components, self.extractor, self.weights = model, components, extractor, weights
+        self.model, self.components, self.extractor = model, components, extractor
         self.labels = _labels(components)
         self.penalty = {}
-        self.decoder = Decoder.joined(
-            [(c.structure, one.features.ravel(), one.globals) for c, one in zip(components, weights, strict=True)]
-        )
-        self.finder = Finder.of(components, weights, self.decoder)
+        self.decoder, self.weights = side_by_side([c.structure for c in components], weights)
+        self.finder = Finder.of(components, self.weights, self.decoder)
 
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None

@@ -18,7 +18,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring
+from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Looks, Rescoring
 from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.inference import Distribution, Independent
 from spanloom.learning import SubsetWeights
@@ -26,7 +26,7 @@ from spanloom.learning.online import ROLES, native_restrictions
 from spanloom.models.base import Mentions
 from spanloom.models.contrast import Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.trained import Trained, WeightColumn
-from spanloom.schemes.subsets import conflict, decode_subset, widest_gap
+from spanloom.schemes.subsets import decode_subset, widest_gap
 from spanloom.schemes.words import article
 
 if TYPE_CHECKING:
@@ -114,9 +114,7 @@ class Subsets(Trained):
         if self.rescoring is None:
             found = self._best(sentences, self.model.k or 0, self.thresholds, 0.0, self.restrictions, threads)
             return [sorted(m for _, m in subsets) for subsets in found]
-        least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
-        scored = self.candidates(sentences, threads=threads)
-        return [sorted(m for score, m in subsets if score > least[m.label]) for subsets in scored]
+        return [sorted(m for _, m in subsets) for subsets in self._rescored(sentences, self.thresholds, threads)]
 
     def candidates(
         self, sentences: Sequence[Sentence], k: int | None = None, *, threads: int | None = None
@@ -127,15 +125,27 @@ class Subsets(Trained):
         if self.rescoring is None:
             nothing = np.zeros(len(self.types))
             return self._best(sentences, k or self.model.k or 0, nothing, -math.inf, self.restrictions, threads)
-        found = []
-        everything = self.unrestricted(sentences, LOOKED_AT, LOWEST, threads)
-        for subsets, sentence in zip(everything, sentences, strict=True):
-            kept: Scored = []
-            for score, mention in self.rescoring.rescore(subsets, sentence, probabilities=self.has_odds):
-                if all(conflict(mention, other, self.restrictions) is None for _, other in kept):
-                    kept.append((score, mention))
-            found.append(kept[:k])
-        return found
+        return [scored[:k] for scored in self._rescored(sentences, np.zeros(0), threads)]
+
+    def _rescored(self, sentences: Sequence[Sentence], above: Floats, threads: int | None) -> list[Scored]:
+        """Return candidates after rescoring, above a score for each type; ``above`` is empty for all."""
+        if self.rescoring is None:
+            raise ValueError("this model does not rescore")
+        looks = Looks.of(sentences)
+        found = self._finder.find_rescored(
+            self.extractor.transform(sentences, threads),
+            self._pairs.columns,
+            self._pairs.read(sentences),
+            LOOKED_AT,
+            LOWEST,
+            self.rescoring.native(self.types),
+            *looks.arrays,
+            looks.tagged,
+            native_restrictions(self.restrictions),
+            above,
+            threads or 0,
+        )
+        return [[(score, self._mention(odds, t, tokens)) for score, t, tokens, odds in subsets] for subsets in found]
 
     def unrestricted(self, sentences: Sequence[Sentence], k: int, above: float, threads: int | None) -> list[Scored]:
         """Return the best subsets, whatever may stand together."""
@@ -163,10 +173,10 @@ class Subsets(Trained):
         )
         return [[(score, self._mention(score, t, tokens)) for score, t, tokens in subsets] for subsets in found]
 
-    def _mention(self, score: float, type_: int, tokens: list[int]) -> Mention:
+    def _mention(self, odds: float, type_: int, tokens: list[int]) -> Mention:
         prob = None
         if self.has_odds:
-            prob = 1 / (1 + math.exp(-score)) if score > -700 else 0.0
+            prob = 1 / (1 + math.exp(-odds)) if odds > -700 else 0.0
         return decode_subset(self.types[type_], tokens, prob)
 
     def distribution(self, sentence: Sentence) -> Distribution:

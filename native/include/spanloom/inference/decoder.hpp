@@ -23,6 +23,10 @@ class Decoder {
 
   explicit Decoder(const std::vector<Part>& parts);
 
+  // The same over a table [features, stride of all structures together] that must outlive the decoder: its columns are
+  // those of the first structure, padded to its stride, then those of the next one. The weights of parts are not read.
+  Decoder(const std::vector<Part>& parts, std::span<const float> table);
+
   std::size_t features() const { return features_; }
   std::size_t size() const { return slices_.size(); }
   const Structure& structure(std::size_t part) const { return *slices_[part].structure; }
@@ -70,6 +74,9 @@ class Decoder {
   std::vector<std::vector<double>> tables(const SparseRows& rows, std::size_t begin, std::size_t end,
                                           int threads) const;
 
+  void add(const Part& part);
+  void check_finite(std::span<const float> weights) const;
+
   // One structure and its columns in the common table.
   struct Slice {
     std::shared_ptr<const Structure> structure;
@@ -80,8 +87,9 @@ class Decoder {
 
   std::vector<Slice> slices_;
   std::size_t features_ = 0;
-  std::size_t stride_ = 0;      // of all structures together
-  LargeVector<float> weights_;  // [features, stride]
+  std::size_t stride_ = 0;                          // of all structures together
+  std::shared_ptr<const LargeVector<float>> held_;  // the weights, unless they are another's
+  const float* weights_ = nullptr;                  // [features, stride]
 };
 
 // One sentence's scores [sites * columns] with rows padded to the structure's stride.

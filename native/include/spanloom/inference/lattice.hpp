@@ -155,9 +155,12 @@ class Lattices {
                                        std::span<const std::int32_t> ends, std::span<const std::int32_t> columns,
                                        std::int32_t width) const;
 
-  // What encode_set came from: start, end, column, start, end, column … in ascending order. Other cells are skipped.
-  std::vector<std::int32_t> decode_set(std::size_t sentence, std::span<const std::int32_t> cells,
-                                       std::int32_t width) const;
+  // What encode_set of every sentence came from, without columns below `first`: start, end, column, start, end, column
+  // … in ascending order. Other cells are skipped. The cells of sentence s are cells[ptr[s] .. ptr[s + 1]), its triples
+  // found_ptr[s] .. found_ptr[s + 1]. Throws std::invalid_argument unless the pointers fit.
+  std::vector<std::int32_t> decode_sets(std::span<const std::int32_t> cells, std::span<const std::int64_t> ptr,
+                                        std::int32_t width, std::int32_t first,
+                                        std::vector<std::int64_t>& found_ptr) const;
 
   // Throws std::out_of_range.
   Lattice operator[](std::size_t sentence) const;
@@ -166,6 +169,8 @@ class Lattices {
 
  private:
   void finish(std::int32_t tokens);
+  void decode(std::size_t sentence, std::span<const std::int32_t> cells, std::int32_t width, std::int32_t first,
+              std::vector<std::int32_t>& found) const;
 
   SegmentLayout layout_;
   std::vector<std::int64_t> token_ptr_{0};  // [sentences + 1]
