@@ -62,7 +62,8 @@ def train(
     documents = as_documents(corpus)
     if not any(len(s) for document in documents for s in document.sentences):
         raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
-    model = ner.model_for(documents)
+    model = ner.model_for(documents, alone=learner is None)
+    features = features.at(model.sites)
     trainer = ner.check_model(model)
     decide = decision(ner.decide)
     if dev is None and decide.penalty_wanted == "auto" and model.penalised:
