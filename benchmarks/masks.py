@@ -15,7 +15,15 @@ from collections.abc import Iterator
 import numpy as np
 from tables import rounds_and_write, write
 
-from spanloom._native import ChainStructure, EdgeStructure, Lattices, SegmentStructure, SpanStructure, Structure
+from spanloom._native import (
+    ChainStructure,
+    EdgeStructure,
+    Lattices,
+    SegmentLayout,
+    SegmentStructure,
+    SpanStructure,
+    Structure,
+)
 
 TOKENS = 400
 
@@ -26,7 +34,7 @@ def structures() -> Iterator[tuple[str, Structure, int]]:
         ones = [np.ones(size, np.uint8) for size in (labels**2, labels, labels)]
         yield f"chain, {labels} labels", ChainStructure(labels, *ones), TOKENS
     yield "edge", EdgeStructure(), TOKENS + 1
-    lattices = Lattices.up_to(np.array([TOKENS]), 6, (1, 1, False))
+    lattices = Lattices.up_to(np.array([TOKENS]), 6, SegmentLayout())
     yield "segments up to 6, 6 types", SegmentStructure(6, lattices), lattices.rows
     yield "spans up to 6, 5 types", SpanStructure(5, lattices), lattices.rows
 

@@ -91,7 +91,7 @@ def stages(ner: Recognizer, source: str, target: str) -> Seconds:
             lap("decode")
             found = tagger._tagger.tag(cut, 1)
             lap("features, decode and read off, by shards")
-            lines_of = found.json_lines(tagger.labels, ids, [""] * len(ids), True, 1)
+            lines_of = found.json_lines(tagger.labels, ids, [""] * len(ids), whole=True, threads=1)
             lap("make JSON")
             out.write(lines_of)
             lap("write the file")

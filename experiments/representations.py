@@ -19,7 +19,7 @@ from experiments.settings import recognizer
 from spanloom import Document, Recognizer, Sentence, read
 from spanloom._native import Likelihood, Supervision
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import LBFGS, Problem
+from spanloom.learning import LBFGS, LearningProblem
 from spanloom.learning.lbfgs import native_tying
 from spanloom.models import Chain
 from spanloom.models.component import Component, Shapes
@@ -74,7 +74,7 @@ def try_l2(settings: dict[str, Any], train: Sequence[Sentence]) -> dict[float, f
     model = Chain(settings["scheme"])
     component, gold = encoded(model, learn)
     extractor = FeatureExtractor(FeatureSet.named(settings["features"]))
-    problem = Problem(extractor.fit(learn, 1), component.structure, gold, *component.tying())
+    problem = LearningProblem(extractor.fit(learn, 1), component.structure, gold, *component.tying())
     path = LBFGS(settings["max_iter"], tol=SEARCH_TOL).along_l2(problem, L2, threads=1)
     f1 = Dev.of(model, extractor, watch, 1).f1_of(component)
     return {value: f1(weights) for value, weights in path}

@@ -12,8 +12,7 @@ from experiments import bc2gm, trust_pictures
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.separators import load
 from spanloom import Document, Recognizer, Sentence
-from spanloom.decisions.best import Best, Decision, OnDev
-from spanloom.decisions.wanted import AtLeast, ExpectedF1
+from spanloom.decisions.decision import AtLeast, Best, Decision, ExpectedF1, OnDev
 from spanloom.evaluation import Evaluation, evaluate
 from spanloom.evaluation.reliability import Reliability, error_interval, reliability
 from spanloom.learning import Auto

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from experiments.runner import Result
 from spanloom.base.extras import need
-from spanloom.base.pictures import COLORS
+from spanloom.drawing.pictures import COLORS
 from spanloom.evaluation.plots import save
 
 STYLES = {"": ("as given", COLORS[3], "o"), " calibrated": ("calibrated", COLORS[0], "s")}

@@ -9,9 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from spanloom._native import SegmentLayout
 
 Structure = tuple[float, tuple[int, ...]]
 Edges = Sequence[tuple[Sequence[int], Sequence[int]]]
@@ -48,12 +52,10 @@ def chain_structures(
     return found
 
 
-def segment_rows(
-    spans: Sequence[tuple[int, int]], n: int, layout: tuple[int, int, bool]
-) -> dict[tuple[int, int], list[int]]:
+def segment_rows(spans: Sequence[tuple[int, int]], n: int, layout: SegmentLayout) -> dict[tuple[int, int], list[int]]:
     """The rows that each segment reads: kind after kind, each by token and length; what one segment alone would read
     from the left or right is part of its span."""
-    left, right, inside = layout
+    left, right, inside = layout.left, layout.right, layout.inside
     names: list[tuple[object, ...]] = [("inside", t) for t in range(n) if inside]
     starting = {i: sorted(e - s for s, e in spans if s == i) for i in range(n)}
     ending = {j: sorted(e - s for s, e in spans if e == j) for j in range(1, n + 1)}

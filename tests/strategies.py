@@ -24,7 +24,7 @@ from oracles import (
     span_structures,
 )
 from spanloom import Mention
-from spanloom._native import Lattices
+from spanloom._native import Lattices, SegmentLayout
 from spanloom.corpus import valid_spans
 from spanloom.corpus.tags import SCHEMES
 from spanloom.inference import Distribution
@@ -151,7 +151,7 @@ def _hypergraph(draw: Any) -> Case:
 
 def _lattice(draw: Any, most: int) -> tuple[int, list[tuple[int, int]], tuple[int, int, bool], Lattices]:
     n, longest = draw(st.integers(0, most)), draw(st.integers(1, 3))
-    layout = (draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.booleans()))
+    layout = SegmentLayout(draw(st.integers(1, 3)), draw(st.integers(1, 3)), inside=draw(st.booleans()))
     if draw(st.booleans()):
         spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + longest) + 1)]
         return n, spans, layout, Lattices.up_to(np.array([n]), longest, layout)

@@ -7,7 +7,7 @@ import pytest
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
 from spanloom.choosing import SMALL, folds
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.decisions.penalty import GRID
 from spanloom.evaluation.score import micro
 from spanloom.learning import LBFGS

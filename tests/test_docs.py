@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,51 @@ def forgotten() -> Iterator[None]:
         known.update(kept)
 
 
+def said_of(lines: list[str], statement: ast.stmt) -> Any:
+    """What the comment beside an expression, or below it, says that it is; None where that is no plain value."""
+    beside = re.search(r"\s# (.*)$", lines[(statement.end_lineno or 1) - 1][statement.end_col_offset or 0 :])
+    below = re.match(r"# (.*)$", lines[statement.end_lineno] if (statement.end_lineno or 0) < len(lines) else "")
+    for found in filter(None, (beside, below)):
+        try:
+            return ast.literal_eval(found[1])
+        except (ValueError, SyntaxError):
+            continue
+    return None
+
+
+def alike(value: Any, said: Any) -> bool:
+    """Whether a value is what is said, numbers as far as they are written."""
+    if isinstance(said, list | tuple):
+        return len(value) == len(said) and all(map(alike, value, said))
+    if isinstance(said, float):
+        return bool(abs(value - said) <= 0.5001 * 10.0 ** -len(str(said).partition(".")[2]))
+    return bool(value == said)
+
+
+def run_and_compare(code: str, names: dict[str, Any]) -> int:
+    """Run a block statement after statement; return how many results it shows, which must be right."""
+    lines, compared = code.splitlines(), 0
+    for statement in ast.parse(code).body:
+        if not isinstance(statement, ast.Expr):
+            exec(compile(ast.Module([statement], []), "documentation", "exec"), names)
+            continue
+        value = eval(compile(ast.Expression(statement.value), "documentation", "eval"), names)
+        said = said_of(lines, statement)
+        if said is not None:
+            assert alike(value, said), f"line {statement.lineno} of the block: {value!r}, not {said!r}"
+            compared += 1
+    return compared
+
+
+def test_results_are_compared() -> None:
+    """Beside an expression and below it; words are no result."""
+    right = 'a = 2 / 3\na  # 0.67\n[a > 0, "b"]\n# [True, "b"]\na  # about two thirds\n'
+    assert run_and_compare(right, {}) == 2
+    for wrong in ("1 + 1  # 3", "[1.0, 0.664]\n# [1.0, 0.66, 2]", "0.676  # 0.67"):
+        with pytest.raises(AssertionError):
+            run_and_compare(wrong, {})
+
+
 @pytest.mark.parametrize("code", blocks())
 def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the names that the text around it speaks of, in a folder with the files that it names."""
@@ -69,7 +115,10 @@ def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatc
         "train_sentences": whole,
         "other_sentences": whole,
     }
-    exec(compile(code, "documentation", "exec"), names)
+    try:
+        run_and_compare(code, names)
+    finally:
+        names.clear()  # functions of a block hold all names; the collector does not see what native objects hold
 
 
 def test_the_architecture_names_every_room() -> None:

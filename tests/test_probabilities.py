@@ -12,7 +12,7 @@ from oracles import Believed, chain_structures, separator_structures
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
 from spanloom.cli.app import app
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.learning import Auto, Perceptron
 from spanloom.models import (
     Cascade,

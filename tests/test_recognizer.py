@@ -12,7 +12,7 @@ from oracles import chain_structures, log_z
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import CorpusError, EncodingError, ModelFileError, NotFittedError, ParameterError
 from spanloom.configuration import configure
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.features import FeatureSet
 from spanloom.learning import LBFGS, Auto, Perceptron
 from spanloom.models import Chain, named

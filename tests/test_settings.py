@@ -10,8 +10,8 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.settings import Settings
 from spanloom.cli.app import app
 from spanloom.configuration import configure, read_config, write_config
-from spanloom.decisions.best import Best
-from spanloom.decisions.named import DECISIONS
+from spanloom.decisions import Best
+from spanloom.decisions.decision import DECISIONS
 from spanloom.learning import LBFGS, TRAINERS, Auto, Perceptron
 from spanloom.models import MODELS, Cascade, Chain, Edge, Layered, Memm, Multilabel
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from spanloom import Document, Recognizer, read
 from spanloom.base.extras import need
-from spanloom.base.pictures import COLORS
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.drawing.explanation import said
+from spanloom.drawing.pictures import COLORS
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.plots import save
 from spanloom.evaluation.reliability import reliability

@@ -20,7 +20,7 @@ API = {
     "models": ("Models", ["spanloom.models"]),
     "learning": (
         "Training and decisions",
-        ["spanloom.learning", "spanloom.decisions.best", "spanloom.decisions.wanted"],
+        ["spanloom.learning", "spanloom.decisions"],
     ),
     "corpus": ("Documents, sentences, mentions", ["spanloom.corpus"]),
     "formats": ("Reading and writing", ["spanloom.formats"]),

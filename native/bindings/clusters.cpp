@@ -1,4 +1,5 @@
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
@@ -25,7 +26,7 @@ void bind_clusters(nb::module_& m) {
           };
           found = brown_clusters(span(tokens), span(line_ptr), words, clusters, report, threads);
         }
-        return nb::make_tuple(give(std::move(found.cluster_of)), found.paths);
+        return std::make_tuple(give(std::move(found.cluster_of)), found.paths);
       },
       "tokens"_a, "line_ptr"_a, "words"_a, "clusters"_a, "progress"_a = nb::none(), "threads"_a = 0,
       "Return (cluster of each word, path of each cluster).");

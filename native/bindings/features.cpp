@@ -3,7 +3,6 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -24,9 +23,6 @@ namespace {
 
 using OpSpec = std::pair<std::string, std::vector<std::int64_t>>;
 using ViewSpec = std::pair<std::uint32_t, std::vector<OpSpec>>;
-using AtomSpec = std::tuple<std::uint32_t, std::int32_t, bool>;  // view, offset, whether from the last token
-using TemplateSpec = std::tuple<std::string, std::vector<AtomSpec>, std::uint32_t, std::vector<std::string>,
-                                std::pair<std::string, std::uint32_t>>;  // the last: part and index
 using ResourceSpec = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 // The numbers after the name: lengths for affixes and n-grams (low, high), for flags (both, then flag numbers), for
@@ -83,7 +79,7 @@ Part make_part(const std::string& name) {
 }
 
 std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::vector<ViewSpec>& views,
-                                            const std::vector<TemplateSpec>& templates,
+                                            const std::vector<Template>& templates,
                                             const std::vector<ResourceSpec>& resources) {
   auto program = std::make_shared<Program>();
   program->columns = columns;
@@ -92,15 +88,7 @@ std::shared_ptr<const Program> make_program(std::uint32_t columns, const std::ve
     view.column = column;
     for (const OpSpec& op : ops) view.ops.push_back(make_op(op));
   }
-  for (const auto& [kind, atoms, min_count, labels, part] : templates) {
-    Template& t = program->templates.emplace_back();
-    t.kind = template_kind(kind);
-    for (const auto& [view, offset, from_last] : atoms) t.atoms.push_back({view, offset, from_last});
-    t.min_count = min_count;
-    t.labels = labels;
-    t.part = make_part(part.first);
-    t.index = part.second;
-  }
+  program->templates = templates;
   for (const ResourceSpec& spec : resources) {
     Resource& resource = program->resources.emplace_back();
     for (const auto& [key, values] : spec) resource.add(key, values);
@@ -138,21 +126,34 @@ void bind_features(nb::module_& m) {
       "flag_names", [] { return std::vector<std::string>(flag_names().begin(), flag_names().end()); },
       "Names of the orthographic flags.");
 
+  nb::class_<Atom>(m, "ProgramAtom", "A view read at a distance from the site, or from the last token of a segment.")
+      .def(
+          "__init__",
+          [](Atom* self, std::uint32_t view, std::int32_t offset, bool from_last) {
+            new (self) Atom{view, offset, from_last};
+          },
+          "view"_a, "offset"_a, nb::kw_only(), "from_last"_a = false);
+  nb::class_<Template>(m, "ProgramTemplate", "What becomes of the values of atoms.")
+      .def(
+          "__init__",
+          [](Template* self, const std::string& kind, std::vector<Atom> atoms, std::vector<std::string> labels,
+             std::uint32_t min_count, const std::string& part, std::uint32_t index) {
+            new (self)
+                Template{template_kind(kind), std::move(atoms), min_count, std::move(labels), make_part(part), index};
+          },
+          "kind"_a, "atoms"_a, "labels"_a, nb::kw_only(), "min_count"_a = 1, "part"_a = "inside", "index"_a = 0,
+          "The part of a segment that it belongs to and, for left and right, which token of it from 1.");
+
   nb::class_<ProgramHandle>(m, "FeatureProgram", "Views and templates, compiled.")
       .def(
           "__init__",
           [](ProgramHandle* self, std::uint32_t columns, const std::vector<ViewSpec>& views,
-             const std::vector<TemplateSpec>& templates, const std::vector<ResourceSpec>& resources) {
+             const std::vector<Template>& templates, const std::vector<ResourceSpec>& resources) {
             new (self) ProgramHandle{make_program(columns, views, templates, resources)};
           },
           "columns"_a, "views"_a, "templates"_a, "resources"_a)
       .def_prop_ro(
-          "layout",
-          [](const ProgramHandle& self) {
-            const SegmentLayout layout = self.program->layout();
-            return std::make_tuple(layout.left, layout.right, layout.inside);
-          },
-          "Which rows segments need: tokens counted from the left, from the right, and whether each by itself.")
+          "layout", [](const ProgramHandle& self) { return self.program->layout(); }, "Which rows segments need.")
       .def(
           "values",
           [](const ProgramHandle& self, std::uint32_t view, std::string_view text) {

@@ -1,6 +1,7 @@
 #include "spanloom/inference/graph.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using Scores = Input<double>;
 
-nb::tuple give_derivation(Derivation&& one) { return nb::make_tuple(one.score, give(std::move(one.edges))); }
+auto give_derivation(Derivation&& one) { return std::make_tuple(one.score, give(std::move(one.edges))); }
 
 nb::list give_derivations(std::vector<Derivation>&& many) {
   nb::list list;
@@ -82,7 +83,7 @@ void bind_graph(nb::module_& m) {
           [](const Graph& self, const Scores& scores) {
             std::vector<double> expected(static_cast<std::size_t>(self.cell_count));
             const double log_z = without_gil([&] { return expectations(self, span(scores), expected); });
-            return nb::make_tuple(log_z, give(std::move(expected)));
+            return std::make_tuple(log_z, give(std::move(expected)));
           },
           "scores"_a, "Return (log Z, expected number of uses of every cell).")
       .def(

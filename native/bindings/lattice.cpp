@@ -1,9 +1,10 @@
 #include "spanloom/inference/lattice.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -24,14 +25,6 @@ Array<std::int32_t> give_segments(const std::vector<Segment>& segments) {
   return give(std::move(flat));
 }
 
-using LayoutSpec = std::tuple<std::uint32_t, std::uint32_t, bool>;
-
-SegmentLayout make_layout(const LayoutSpec& spec) {
-  const auto [left, right, inside] = spec;
-  if (left < 1 || right < 1) throw std::invalid_argument("a layout counts tokens from the left and right from 1");
-  return {left, right, inside};
-}
-
 }  // namespace
 
 void bind_lattice(nb::module_& m) {
@@ -42,11 +35,33 @@ void bind_lattice(nb::module_& m) {
       },
       "heads"_a, "longest"_a, nb::kw_only(), "single"_a, "Start, end, start, end … of the spans that a tree allows.");
 
+  nb::class_<SegmentLayout>(m, "SegmentLayout", "Which rows of features segments read.")
+      .def(
+          "__init__",
+          [](SegmentLayout* self, std::uint32_t left, std::uint32_t right, bool inside) {
+            if (left < 1 || right < 1) {
+              throw std::invalid_argument("a layout counts tokens from the left and right from 1, not from " +
+                                          std::to_string(std::min(left, right)));
+            }
+            new (self) SegmentLayout{left, right, inside};
+          },
+          "left"_a = 1, "right"_a = 1, nb::kw_only(), "inside"_a = false,
+          "Tokens that are told apart counted from the left, from the right, and whether each token is by itself.")
+      .def_ro("left", &SegmentLayout::left)
+      .def_ro("right", &SegmentLayout::right)
+      .def_ro("inside", &SegmentLayout::inside)
+      .def(
+          "__eq__",
+          [](const SegmentLayout& self, nb::handle other) {
+            return nb::isinstance<SegmentLayout>(other) && self == nb::cast<const SegmentLayout&>(other);
+          },
+          "other"_a, nb::sig("def __eq__(self, other: object) -> bool"));
+
   nb::class_<Lattices>(m, "Lattices", "The candidate segments of sentences, and which rows of features each reads.")
       .def_static(
           "up_to",
-          [](const Input<std::int64_t>& lengths, std::size_t longest, const LayoutSpec& layout) {
-            Lattices all(make_layout(layout));
+          [](const Input<std::int64_t>& lengths, std::size_t longest, const SegmentLayout& layout) {
+            Lattices all(layout);
             for (const std::int64_t n : span(lengths)) {
               if (n < 0) throw std::invalid_argument("a sentence has " + std::to_string(n) + " tokens");
               all.add_all(static_cast<std::size_t>(n), longest);
@@ -57,8 +72,8 @@ void bind_lattice(nb::module_& m) {
       .def_static(
           "guided",
           [](const Input<std::int64_t>& lengths, const Input<std::int32_t>& heads, std::size_t longest,
-             const LayoutSpec& layout, bool single) {
-            Lattices all(make_layout(layout));
+             const SegmentLayout& layout, bool single) {
+            Lattices all(layout);
             std::size_t at = 0;
             for (const std::int64_t n : span(lengths)) {
               if (n < 0 || static_cast<std::size_t>(n) > heads.size() - at) {
@@ -77,11 +92,7 @@ void bind_lattice(nb::module_& m) {
       .def_prop_ro("segments", &Lattices::segments, "Number of candidate segments of all sentences.")
       .def_prop_ro("tokens", &Lattices::tokens)
       .def_prop_ro("rows", &Lattices::rows)
-      .def_prop_ro("layout",
-                   [](const Lattices& self) {
-                     const SegmentLayout layout = self.layout();
-                     return LayoutSpec{layout.left, layout.right, layout.inside};
-                   })
+      .def_prop_ro("layout", &Lattices::layout)
       .def(
           "spans",
           [](const Lattices& self, std::size_t sentence) {

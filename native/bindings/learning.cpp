@@ -1,5 +1,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <memory>
@@ -191,7 +192,7 @@ void bind_learning(nb::module_& m) {
       .def(
           "weights",
           [](const Adagrad& self) {
-            return nb::make_tuple(give(self.weights()), give(std::vector<double>(self.global_weights())));
+            return std::make_tuple(give(self.weights()), give(std::vector<double>(self.global_weights())));
           },
           "Return ([features * columns], [global cells]).");
 
@@ -213,7 +214,7 @@ void bind_learning(nb::module_& m) {
            "Visit every sentence once; return the number of wrong ones.")
       .def(
           "averaged",
-          [](const Perceptron& self) { return nb::make_tuple(give(self.weights()), give(self.global_weights())); },
+          [](const Perceptron& self) { return std::make_tuple(give(self.weights()), give(self.global_weights())); },
           "Return ([features * columns], [global cells]).");
 }
 

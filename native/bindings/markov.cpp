@@ -1,5 +1,7 @@
 #include "spanloom/inference/markov.hpp"
 
+#include <nanobind/stl/tuple.h>
+
 #include "arrays.hpp"
 #include "bindings.hpp"
 
@@ -29,7 +31,7 @@ void bind_markov(nb::module_& m) {
               const nb::gil_scoped_release release;
               scores = self.best_of_all(span(local), span(first), beam, threads, labels);
             }
-            return nb::make_tuple(give(std::move(scores)), give(std::move(labels)));
+            return std::make_tuple(give(std::move(scores)), give(std::move(labels)));
           },
           "local"_a, "first"_a, "beam"_a = 0, "threads"_a = 0,
           "Return (log-probability of each sentence's best labels, the labels of all sites); -1 where there are none.");

@@ -1,5 +1,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
@@ -46,9 +47,9 @@ nb::list give_subsets(const std::vector<Subset>& subsets) {
   return list;
 }
 
-nb::tuple give_weights(const SubsetWeights& weights) {
-  return nb::make_tuple(give(std::vector<float>(weights.tokens)), give(std::vector<float>(weights.distances)),
-                        table_state(*weights.table), give(std::vector<float>(weights.pairs)));
+auto give_weights(const SubsetWeights& weights) {
+  return std::make_tuple(give(std::vector<float>(weights.tokens)), give(std::vector<float>(weights.distances)),
+                         table_state(*weights.table), give(std::vector<float>(weights.pairs)));
 }
 
 void bind_skip_lattice(nb::module_& m) {

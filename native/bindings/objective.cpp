@@ -1,6 +1,7 @@
 #include "spanloom/learning/objective.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/trampoline.h>
 
 #include <algorithm>
@@ -68,7 +69,7 @@ void bind_objective(nb::module_& m) {
               const nb::gil_scoped_release release;
               value = self.evaluate(span(x), gradient);
             }
-            return nb::make_tuple(value, give(std::move(gradient)));
+            return std::make_tuple(value, give(std::move(gradient)));
           },
           "x"_a, "Return (value, gradient).");
 }

@@ -62,7 +62,7 @@ void bind_reading(nb::class_<Trellis>& trellis) {
             }
             std::vector<std::int32_t> places;
             for (const Found& one : found) places.insert(places.end(), {one.start, one.end, one.type});
-            return nb::make_tuple(give(std::move(places)), give_probabilities(found));
+            return std::make_tuple(give(std::move(places)), give_probabilities(found));
           },
           "reading"_a, "above"_a, "Return start, end, type … of the mentions with at least this probability, and it.")
       .def(
@@ -149,10 +149,10 @@ void bind_finder(nb::module_& m) {
             std::vector<std::int32_t> places;
             places.reserve(3 * found.mentions.size());
             for (const Found& one : found.mentions) places.insert(places.end(), {one.start, one.end, one.type});
-            return nb::make_tuple(give(std::move(found.ptr)), give(std::move(places)),
-                                  give_probabilities(found.mentions));
+            return std::make_tuple(give(std::move(found.ptr)), give(std::move(places)),
+                                   give_probabilities(found.mentions));
           },
-          "rows"_a, "threads"_a = 0, "probabilities"_a = false, "above"_a = 0.0,
+          "rows"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0,
           "Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end "
           "and label. Those of the best structures, or, if above is more than 0, every one with that probability.");
 }
@@ -205,7 +205,7 @@ void bind_readings(nb::module_& m) {
               const nb::gil_scoped_release release;
               found = self.k_best(k);
             }
-            return nb::make_tuple(give(std::move(found.first)), give(std::move(found.second)));
+            return std::make_tuple(give(std::move(found.first)), give(std::move(found.second)));
           },
           "k"_a, "Return the log-probabilities and columns [k * sites] of the best paths.")
       .def(

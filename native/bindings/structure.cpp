@@ -33,6 +33,17 @@ const std::uint8_t* mask_of(const Structure& structure, Unit unit, const Optiona
   return mask->data();
 }
 
+template <class Kind>
+void bind_lattice_structure(nb::module_& m, const char* name, const char* doc) {
+  nb::class_<Kind, Structure>(m, name, doc)
+      .def(
+          "__init__",
+          [](Kind* self, std::size_t columns, std::shared_ptr<Lattices> lattices) {
+            new (self) Kind(columns, std::move(lattices));
+          },
+          "columns"_a, "lattices"_a);
+}
+
 }  // namespace
 
 void bind_structure(nb::module_& m) {
@@ -71,7 +82,7 @@ void bind_structure(nb::module_& m) {
             for (std::size_t t = 0; t < sites; ++t) {
               std::copy_n(&expected[t * self.stride()], self.columns(), &out[t * self.columns()]);
             }
-            return nb::make_tuple(log_z, give(std::move(out)));
+            return std::make_tuple(log_z, give(std::move(out)));
           },
           "scores"_a, "global_scores"_a, "number"_a = 0, "mask"_a = nb::none(),
           "Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence. A mask [choices * "
@@ -91,7 +102,7 @@ void bind_structure(nb::module_& m) {
               const nb::gil_scoped_release release;
               score = self.solver(span(global))->best({sites, number}, table.data(), cells, false, allowed);
             }
-            return nb::make_tuple(score, give(std::move(cells)));
+            return std::make_tuple(score, give(std::move(cells)));
           },
           "scores"_a, "global_scores"_a, "number"_a = 0, "mask"_a = nb::none(),
           "Return (score, site cells) of the best structure of one sentence.");
@@ -108,26 +119,13 @@ void bind_structure(nb::module_& m) {
   nb::class_<ChoiceStructure, Structure>(m, "ChoiceStructure", "One column at every site, each chosen for itself.")
       .def(nb::init<std::size_t>(), "columns"_a);
 
-  nb::class_<SegmentStructure, Structure>(m, "SegmentStructure", "Segmentations along the lattices of sentences.")
-      .def(
-          "__init__",
-          [](SegmentStructure* self, std::size_t columns, std::shared_ptr<Lattices> lattices) {
-            new (self) SegmentStructure(columns, std::move(lattices));
-          },
-          "columns"_a, "lattices"_a);
+  bind_lattice_structure<SegmentStructure>(m, "SegmentStructure", "Segmentations along the lattices of sentences.");
+  bind_lattice_structure<SpanStructure>(m, "SpanStructure", "Sets of segments, each chosen for itself.");
   nb::class_<EdgeStructure, Structure>(m, "EdgeStructure", "Mention separators as edges between two nodes per token.")
       .def(nb::init<>());
 
   nb::class_<HypergraphStructure, Structure>(m, "HypergraphStructure", "The mention hypergraph of one type.")
       .def(nb::init<>());
-
-  nb::class_<SpanStructure, Structure>(m, "SpanStructure", "Sets of segments, each chosen for itself.")
-      .def(
-          "__init__",
-          [](SpanStructure* self, std::size_t columns, std::shared_ptr<Lattices> lattices) {
-            new (self) SpanStructure(columns, std::move(lattices));
-          },
-          "columns"_a, "lattices"_a);
 
   nb::class_<GraphStructure, Structure>(m, "GraphStructure", "A graph for each number of sites.")
       .def(nb::init<std::size_t, std::size_t>(), "columns"_a, "global_cells"_a)

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -65,7 +66,7 @@ void bind_supervision(nb::module_& m) {
               const nb::gil_scoped_release release;
               loss = self.evaluate(span(site_ptr), span(scores), span(global), gradient, global_gradient);
             }
-            return nb::make_tuple(loss, give(std::move(gradient)), give(std::move(global_gradient)));
+            return std::make_tuple(loss, give(std::move(gradient)), give(std::move(global_gradient)));
           },
           "site_ptr"_a, "scores"_a, "global_scores"_a,
           "Return (loss, its derivatives by score, by global score) for scores [sites * columns] of all sentences; "

@@ -1,5 +1,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
@@ -373,12 +374,12 @@ void bind_text(nb::module_& m) {
           "surfaces",
           [](const Tagged& self) {
             text::Surfaces made = text::surfaces(self.held->texts, self.found);
-            return nb::make_tuple(give(std::move(made.bytes)), give(std::move(made.offsets)));
+            return std::make_tuple(give(std::move(made.bytes)), give(std::move(made.offsets)));
           },
           "Return (bytes in UTF-8, offsets): mention m is written as bytes[offsets[m]:offsets[m + 1]].")
-      .def("json_lines", &write, "labels"_a, "ids"_a, "metas"_a, "whole"_a, "threads"_a = 0,
+      .def("json_lines", &write, "labels"_a, "ids"_a, "metas"_a, nb::kw_only(), "whole"_a, "threads"_a = 0,
            nb::sig("def json_lines(self, labels: collections.abc.Sequence[str], ids: collections.abc.Sequence[str], "
-                   "metas: collections.abc.Sequence[str], whole: bool, threads: int = 0) -> bytes"),
+                   "metas: collections.abc.Sequence[str], *, whole: bool, threads: int = 0) -> bytes"),
            "One line for each document; an empty id or meta (JSON) is left out.");
 
   nb::class_<text::TextTagger>(m, "TextTagger", "Features, and what finds mentions by them: from texts to mentions.")
@@ -390,7 +391,7 @@ void bind_text(nb::module_& m) {
             const nb::gil_scoped_release release;
             return Tagged{self.tag(texts.texts, {probabilities, above}, threads), &texts};
           },
-          "texts"_a, "threads"_a = 0, "probabilities"_a = false, "above"_a = 0.0, nb::keep_alive<0, 2>(),
+          "texts"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, nb::keep_alive<0, 2>(),
           "The mentions of the best structures, or every one with at least the probability `above`, if that is above "
           "0.");
 }

@@ -1,6 +1,7 @@
 #include "spanloom/text/token_trie.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -98,7 +99,7 @@ void bind_token_trie(nb::module_& m) {
               bytes.insert(bytes.end(), word.begin(), word.end());
               ends.push_back(bytes.size());
             }
-            return nb::make_tuple(
+            return std::make_tuple(
                 give(std::move(bytes)), give(std::move(ends)), give(std::vector<std::uint32_t>(self.parents())),
                 give(std::vector<std::uint32_t>(self.tokens())), give(std::vector<std::uint32_t>(self.kinds())));
           },
@@ -123,7 +124,7 @@ void bind_token_trie(nb::module_& m) {
               for (const auto& one : matches) triples.insert(triples.end(), {one.start, one.end, one.kind});
               ptr.push_back(static_cast<std::int64_t>(triples.size() / 3));
             }
-            return nb::make_tuple(give(std::move(ptr)), give(std::move(triples)));
+            return std::make_tuple(give(std::move(ptr)), give(std::move(triples)));
           },
           "sentences"_a, "threads"_a = 0, "Return (ptr, [start, end, kind] one after the other) of all sentences.");
 }

@@ -68,10 +68,10 @@ class Graph:
 
     def log_partition(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float: ...
 
-    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return (log Z, expected number of uses of every cell)."""
 
-    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Return (score, edges) of the best structure."""
 
     def k_best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int) -> list:
@@ -85,17 +85,36 @@ class Graph:
 def valid_spans(heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, *, single: bool) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """Start, end, start, end … of the spans that a tree allows."""
 
+class SegmentLayout:
+    """Which rows of features segments read."""
+
+    def __init__(self, left: int = 1, right: int = 1, *, inside: bool = False) -> None:
+        """
+        Tokens that are told apart counted from the left, from the right, and whether each token is by itself.
+        """
+
+    @property
+    def left(self) -> int: ...
+
+    @property
+    def right(self) -> int: ...
+
+    @property
+    def inside(self) -> bool: ...
+
+    def __eq__(self, other: object) -> bool: ...
+
 class Lattices:
     """
     The candidate segments of sentences, and which rows of features each reads.
     """
 
     @staticmethod
-    def up_to(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, layout: tuple[int, int, bool]) -> Lattices:
+    def up_to(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, layout: SegmentLayout) -> Lattices:
         """All segments of at most `longest` tokens."""
 
     @staticmethod
-    def guided(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, layout: tuple[int, int, bool], *, single: bool) -> Lattices:
+    def guided(lengths: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, layout: SegmentLayout, *, single: bool) -> Lattices:
         """The spans that the sentences' trees allow."""
 
     def __len__(self) -> int: ...
@@ -111,7 +130,7 @@ class Lattices:
     def rows(self) -> int: ...
 
     @property
-    def layout(self) -> tuple[int, int, bool]: ...
+    def layout(self) -> SegmentLayout: ...
 
     def spans(self, sentence: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """Start, end, start, end … of a sentence's candidate segments."""
@@ -150,12 +169,12 @@ class Structure:
         The structure for this many sites as an explicit graph, with nothing but what the mask allows.
         """
 
-    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple:
+    def expectations(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
         Return (log Z, expected uses of every cell) for scores [sites * columns] of one sentence. A mask [choices * columns] has 0 for what no structure may use; choices are sites, or candidate segments. For sets of segments it may have 2 for what every structure must use.
         """
 
-    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple:
+    def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0, mask: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> tuple[float, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
         """Return (score, site cells) of the best structure of one sentence."""
 
 class ChainStructure(Structure):
@@ -173,6 +192,11 @@ class SegmentStructure(Structure):
 
     def __init__(self, columns: int, lattices: Lattices) -> None: ...
 
+class SpanStructure(Structure):
+    """Sets of segments, each chosen for itself."""
+
+    def __init__(self, columns: int, lattices: Lattices) -> None: ...
+
 class EdgeStructure(Structure):
     """Mention separators as edges between two nodes per token."""
 
@@ -182,11 +206,6 @@ class HypergraphStructure(Structure):
     """The mention hypergraph of one type."""
 
     def __init__(self) -> None: ...
-
-class SpanStructure(Structure):
-    """Sets of segments, each chosen for itself."""
-
-    def __init__(self, columns: int, lattices: Lattices) -> None: ...
 
 class GraphStructure(Structure):
     """A graph for each number of sites."""
@@ -258,7 +277,7 @@ class Trellis:
     def sample(self, n: int, seed: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """The columns [n * sites] of paths drawn at random."""
 
-    def k_best(self, k: int) -> tuple:
+    def k_best(self, k: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
         """
         Return the log-probabilities and columns [k * sites] of the best paths.
         """
@@ -274,10 +293,10 @@ class Trellis:
         """The probability of each mention."""
 
     @overload
-    def mentions(self, reading: FlatReading, above: float) -> tuple: ...
+    def mentions(self, reading: FlatReading, above: float) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
 
     @overload
-    def mentions(self, reading: SeparatorReading, above: float) -> tuple:
+    def mentions(self, reading: SeparatorReading, above: float) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
         Return start, end, type … of the mentions with at least this probability, and it.
         """
@@ -320,7 +339,7 @@ class MentionFinder:
         Parts are (chain, transition scores, reading, the label of each type), one for each structure.
         """
 
-    def find(self, rows: SparseRows, threads: int = 0, probabilities: bool = False, above: float = 0.0) -> tuple:
+    def find(self, rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
         Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end and label. Those of the best structures, or, if above is more than 0, every one with that probability.
         """
@@ -335,7 +354,7 @@ class Objective:
     @property
     def size(self) -> int: ...
 
-    def evaluate(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def evaluate(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return (value, gradient)."""
 
 class CompressedRows:
@@ -391,7 +410,7 @@ class StructuredLoss:
 
     def __init__(self, structure: Structure, supervision: Supervision, threads: int = 0) -> None: ...
 
-    def evaluate(self, site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    def evaluate(self, site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
         Return (loss, its derivatives by score, by global score) for scores [sites * columns] of all sentences; sentence s has the sites site_ptr[s] to site_ptr[s + 1].
         """
@@ -497,7 +516,7 @@ class Adagrad:
         Visit every sentence once; return the sum of their losses, each before its step.
         """
 
-    def weights(self) -> tuple:
+    def weights(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return ([features * columns], [global cells])."""
 
 class Perceptron:
@@ -512,7 +531,7 @@ class Perceptron:
     def epoch(self) -> int:
         """Visit every sentence once; return the number of wrong ones."""
 
-    def averaged(self) -> tuple:
+    def averaged(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return ([features * columns], [global cells])."""
 
 class MarkovSearch:
@@ -526,7 +545,7 @@ class MarkovSearch:
     @property
     def states(self) -> int: ...
 
-    def best(self, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], beam: int = 0, threads: int = 0) -> tuple:
+    def best(self, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], beam: int = 0, threads: int = 0) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
         """
         Return (log-probability of each sentence's best labels, the labels of all sites); -1 where there are none.
         """
@@ -537,16 +556,29 @@ def unicode_version() -> str:
 def flag_names() -> list[str]:
     """Names of the orthographic flags."""
 
+class ProgramAtom:
+    """
+    A view read at a distance from the site, or from the last token of a segment.
+    """
+
+    def __init__(self, view: int, offset: int, *, from_last: bool = False) -> None: ...
+
+class ProgramTemplate:
+    """What becomes of the values of atoms."""
+
+    def __init__(self, kind: str, atoms: Sequence[ProgramAtom], labels: Sequence[str], *, min_count: int = 1, part: str = 'inside', index: int = 0) -> None:
+        """
+        The part of a segment that it belongs to and, for left and right, which token of it from 1.
+        """
+
 class FeatureProgram:
     """Views and templates, compiled."""
 
-    def __init__(self, columns: int, views: Sequence[tuple[int, Sequence[tuple[str, Sequence[int]]]]], templates: Sequence[tuple[str, Sequence[tuple[int, int, bool]], int, Sequence[str], tuple[str, int]]], resources: Sequence[Sequence[tuple[str, Sequence[str]]]]) -> None: ...
+    def __init__(self, columns: int, views: Sequence[tuple[int, Sequence[tuple[str, Sequence[int]]]]], templates: Sequence[ProgramTemplate], resources: Sequence[Sequence[tuple[str, Sequence[str]]]]) -> None: ...
 
     @property
-    def layout(self) -> tuple[int, int, bool]:
-        """
-        Which rows segments need: tokens counted from the left, from the right, and whether each by itself.
-        """
+    def layout(self) -> SegmentLayout:
+        """Which rows segments need."""
 
     def values(self, view: int, text: str) -> list[str]:
         """What a view makes of one string."""
@@ -597,7 +629,7 @@ class FeatureCounts:
     def state(self) -> dict:
         """As arrays by name, for from_state."""
 
-def brown_clusters(tokens: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], line_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: int, clusters: int, progress: object | None = None, threads: int = 0) -> tuple:
+def brown_clusters(tokens: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], line_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], words: int, clusters: int, progress: object | None = None, threads: int = 0) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str]]:
     """Return (cluster of each word, path of each cluster)."""
 
 def join_tagged_terms(markup: list[str], tagged: list[str], label: Callable[[str], str], *, inner: bool) -> list[list[tuple[str, list[str], list[tuple[int, int]], list[str], list[tuple[str, tuple[tuple[int, int], ...], dict[str, str]]]]] | None]:
@@ -682,7 +714,7 @@ class SubsetLearner:
 
     def epoch(self) -> SubsetEpoch: ...
 
-    def averaged(self) -> tuple:
+    def averaged(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], dict, Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
         """
         Return (token weights, distance weights, state of the pair features, pair weights).
         """
@@ -722,10 +754,10 @@ class TokenTrie:
     @property
     def entries(self) -> int: ...
 
-    def state(self) -> tuple:
+    def state(self) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
         """Return (bytes, ends, parents, tokens, kinds)."""
 
-    def match(self, sentences: Sequence, threads: int = 0) -> tuple:
+    def match(self, sentences: Sequence, threads: int = 0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))]]:
         """Return (ptr, [start, end, kind] one after the other) of all sentences."""
 
 class TokenRules:
@@ -846,12 +878,12 @@ class TaggedTexts:
     def prob(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Their probabilities, if they were asked for."""
 
-    def surfaces(self) -> tuple:
+    def surfaces(self) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
         Return (bytes in UTF-8, offsets): mention m is written as bytes[offsets[m]:offsets[m + 1]].
         """
 
-    def json_lines(self, labels: Sequence[str], ids: Sequence[str], metas: Sequence[str], whole: bool, threads: int = 0) -> bytes:
+    def json_lines(self, labels: Sequence[str], ids: Sequence[str], metas: Sequence[str], *, whole: bool, threads: int = 0) -> bytes:
         """One line for each document; an empty id or meta (JSON) is left out."""
 
 class TextTagger:
@@ -859,7 +891,7 @@ class TextTagger:
 
     def __init__(self, features: FeatureRows, finder: MentionFinder) -> None: ...
 
-    def tag(self, texts: TokenizedTexts, threads: int = 0, probabilities: bool = False, above: float = 0.0) -> TaggedTexts:
+    def tag(self, texts: TokenizedTexts, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> TaggedTexts:
         """
         The mentions of the best structures, or every one with at least the probability `above`, if that is above 0.
         """

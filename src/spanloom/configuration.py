@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,12 +10,8 @@ from typing import Any
 from spanloom.base.errors import ParameterError
 from spanloom.base.files import whole_file
 from spanloom.base.settings import JOINT, Settings
+from spanloom.base.toml import read_toml
 from spanloom.recognizer import Recognizer
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 TABLES = ("model", "trainer", "decide")
 """Parameters that are settings themselves: tables of a TOML file, with a ``name``."""
@@ -79,14 +74,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         name = "lbfgs"
         l2 = 0.5
     """
-    try:
-        with open(path, "rb") as file:
-            data = tomllib.load(file)
-    except OSError as error:
-        raise ParameterError(f"{path}: the settings cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ParameterError(f"{path}: not a TOML file: {error}") from None
-    return _flat(data, "")
+    return _flat(read_toml(path, ParameterError), "")
 
 
 def write_config(ner: Recognizer, path: str | os.PathLike[str], **more: Any) -> None:

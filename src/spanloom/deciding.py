@@ -10,12 +10,11 @@ import numpy as np
 
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
-from spanloom.decisions.best import Best, Decision, OnDev
 from spanloom.decisions.calibration import Calibration, calibrate
+from spanloom.decisions.decision import FLOOR, AtLeast, Best, ByThreshold, Decision, ExpectedF1, OnDev
 from spanloom.decisions.penalty import by_label
 from spanloom.decisions.rule import Rule
 from spanloom.decisions.thresholds import Scored
-from spanloom.decisions.wanted import FLOOR, AtLeast, ByThreshold, ExpectedF1
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.reliability import reliability
 from spanloom.evaluation.score import Score, micro

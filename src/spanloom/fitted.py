@@ -16,8 +16,7 @@ from spanloom.corpus.sentences import split_sentences
 from spanloom.corpus.token_rules import TokenRules
 from spanloom.deciding import redecide
 from spanloom.decisions import penalty
-from spanloom.decisions.best import Decision
-from spanloom.decisions.named import decision
+from spanloom.decisions.decision import Decision, decision
 from spanloom.decisions.repairs import repair
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
@@ -122,7 +121,7 @@ class FittedRecognizer(Parameters):
 
     # How it decides
 
-    def _asked(self, probabilities: bool, above: float | None) -> tuple[Rule, bool]:
+    def _rule_for(self, probabilities: bool, above: float | None) -> tuple[Rule, bool]:
         """Return the rule for what is asked for, and whether probabilities are needed."""
         trained, rule = self._fitted(), self.rule_
         if above is not None:

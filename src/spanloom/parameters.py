@@ -14,10 +14,8 @@ from spanloom.base.parameters import check_choice, check_count
 from spanloom.base.settings import JOINT, Settings, merge, nested
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.token_rules import TokenRules
-from spanloom.decisions.best import Best, Decision, OnDev
-from spanloom.decisions.named import decision
+from spanloom.decisions.decision import Best, ByThreshold, Decision, OnDev, decision
 from spanloom.decisions.repairs import REPAIRS
-from spanloom.decisions.wanted import ByThreshold
 from spanloom.features import FeatureSet, read_resource
 from spanloom.learning import LBFGS, TRAINERS, Auto, Trainer
 from spanloom.models import Model, State, named
@@ -66,8 +64,8 @@ class Parameters:
         own = self.get_params(deep=False)
         changed = {name.partition(JOINT)[0] for name in params if JOINT in name}
         within = {name: _settings(name, params.get(name, value)) for name, value in own.items() if name in changed}
-        asked = {name.removeprefix(f"trainer{JOINT}") for name in params if name.startswith(f"trainer{JOINT}")}
-        if isinstance(within.get("trainer"), Auto) and not asked.issubset(Auto.parameters()):
+        wanted = {name.removeprefix(f"trainer{JOINT}") for name in params if name.startswith(f"trainer{JOINT}")}
+        if isinstance(within.get("trainer"), Auto) and not wanted.issubset(Auto.parameters()):
             given = within["trainer"]
             model = within.get("model", params.get("model", self.model))
             within["trainer"] = LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
@@ -91,13 +89,13 @@ class Parameters:
         >>> Recognizer("chain").full_name("l2"), Recognizer("chain").full_name("model.scheme")
         ('trainer__l2', 'model__scheme')
         """
-        asked = name.replace(".", JOINT).replace("-", "_")
+        full = name.replace(".", JOINT).replace("-", "_")
         own = self.get_params(deep=False)
-        if asked.partition(JOINT)[0] in own:
-            return asked
+        if full.partition(JOINT)[0] in own:
+            return full
         within = self._within(own) | nested({"trainer": self._trainer(self.model)})
-        found = [full for full in within if full.split(JOINT)[-1] == asked]
-        shortest = [full for full in found if full.count(JOINT) == min(f.count(JOINT) for f in found)]
+        found = [one for one in within if one.split(JOINT)[-1] == full]
+        shortest = [one for one in found if one.count(JOINT) == min(f.count(JOINT) for f in found)]
         if len(shortest) != 1:
             which = (
                 f"{len(shortest)} parameters end in {name!r}: {', '.join(shortest)}"

@@ -13,7 +13,7 @@ from spanloom.annotators import Annotator
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
-from spanloom.decisions.best import Decision
+from spanloom.decisions.decision import Decision
 from spanloom.evaluation import Evaluation, evaluate
 from spanloom.features import FeatureSet
 from spanloom.keeping import KeptRecognizer
@@ -200,7 +200,7 @@ class Recognizer(KeptRecognizer):
         ``conflicts`` counts mentions of a reduction's parts that hardly go together: ``"crossing"``, ``"labels"``.
         """
         trained = self._fitted()
-        rule, probable = self._asked(probabilities, above)
+        rule, probable = self._rule_for(probabilities, above)
         belief = self.belief_ if probable else "exact"
         items = iter(corpus)
         while units := list(islice(items, batch)):

@@ -12,7 +12,7 @@ from spanloom.annotators import Annotator, Pipeline
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import ModelFileError
 from spanloom.corpus.token_rules import DEFAULT, TokenRules
-from spanloom.decisions.named import DECISIONS, decision
+from spanloom.decisions.decision import DECISIONS, decision
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
 from spanloom.learning import TRAINERS, Trainer

@@ -112,7 +112,9 @@ class TaggedBatch:
         whole
             False for the id and the mentions only, each with its label, characters and text.
         """
-        return self.found.json_lines(self.labels, ids, [""] * len(ids) if metas is None else metas, whole, self.threads)
+        return self.found.json_lines(
+            self.labels, ids, [""] * len(ids) if metas is None else metas, whole=whole, threads=self.threads
+        )
 
 
 class TextTagger:
@@ -173,7 +175,7 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        found = self._tagger.tag(texts, self.threads, probabilities, above or 0.0)
+        found = self._tagger.tag(texts, self.threads, probabilities=probabilities, above=above or 0.0)
         probs = found.prob if probabilities or above is not None else None
         return TaggedBatch(self.labels, texts, found, self.threads, probs)
 

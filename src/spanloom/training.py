@@ -18,8 +18,7 @@ from spanloom.corpus.document import as_documents
 from spanloom.corpus.retokenizing import choose_rules, compare_rules
 from spanloom.corpus.token_rules import DEFAULT, TokenRules
 from spanloom.deciding import settle
-from spanloom.decisions.best import Decision, OnDev
-from spanloom.decisions.named import decision
+from spanloom.decisions.decision import Decision, OnDev, decision
 from spanloom.decisions.penalty import Wanted
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.score import micro

@@ -14,7 +14,7 @@ import pytest
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.cli import main
 from spanloom.cli.progress import TrainingProgress
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.learning import Auto
 
 

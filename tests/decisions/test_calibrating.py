@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
-from spanloom.decisions.best import Best, OnDev
-from spanloom.decisions.calibration import KINDS, Calibration, calibrate, isotonic, temperature
-from spanloom.decisions.wanted import AtLeast, ExpectedF1
+from spanloom.decisions.calibration import CALIBRATIONS, Calibration, calibrate, isotonic, temperature
+from spanloom.decisions.decision import AtLeast, Best, ExpectedF1, OnDev
 from spanloom.learning import LBFGS, Mira
 
 PROBS = st.lists(
@@ -40,9 +39,9 @@ def test_isotonic_is_the_best_rising_sequence(pairs: list[tuple[float, bool]]) -
         assert float(made(center)) == pytest.approx(value, abs=1e-9)
 
 
-@given(PROBS, st.sampled_from(list(KINDS)), st.floats(0.001, 0.999))
+@given(PROBS, st.sampled_from(list(CALIBRATIONS)), st.floats(0.001, 0.999))
 def test_curves_rise_and_are_turned_back(pairs: list[tuple[float, bool]], kind: str, asked: float) -> None:
-    made = KINDS[kind](np.array([q for q, _ in pairs]), np.array([y for _, y in pairs]))
+    made = CALIBRATIONS[kind](np.array([q for q, _ in pairs]), np.array([y for _, y in pairs]))
     if made is None:
         return
     curve = made(np.linspace(0, 1, 201))

@@ -7,7 +7,7 @@ import pytest
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
 from spanloom.configuration import configure
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.evaluation import micro
 from spanloom.models import Cascade, Joined, Layered, Tagger
 

@@ -7,7 +7,7 @@ import pytest
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.configuration import configure
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.decisions.penalty import GRID, by_label, choose_each, choose_one
 from spanloom.evaluation import micro
 from spanloom.evaluation.calibration import Curve

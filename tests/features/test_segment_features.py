@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import Sentence
-from spanloom._native import Lattices
+from spanloom._native import Lattices, SegmentLayout
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import valid_spans
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -233,7 +233,7 @@ def test_lattices_must_fit():
     """Other sentences, other rows: said, not read."""
     extractor = FeatureExtractor(FeatureSet(["left(word, 0..2)"]), "segments")
     with pytest.raises(CorpusError, match="the lattices have other rows"):
-        extractor.fit([Sentence(["a"])], None, Lattices.up_to(np.array([1]), 1, (1, 1, False)))
+        extractor.fit([Sentence(["a"])], None, Lattices.up_to(np.array([1]), 1, SegmentLayout()))
     with pytest.raises(CorpusError, match="is for another number of tokens"):
         extractor.fit([Sentence(["a"])], None, Lattices.up_to(np.array([2]), 1, extractor.layout))
     with pytest.raises(CorpusError, match="segments need lattices"):

@@ -13,6 +13,7 @@ import spanloom.models  # noqa: F401  (so that all components exist)
 from spanloom import Mention
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import reading_order
+from spanloom.inference import Batch
 from spanloom.models.component import Component
 from spanloom.models.segments import LatticeComponent
 from spanloom.models.separators import SeparatorComponent
@@ -198,7 +199,8 @@ def test_probabilities_of_a_batch_are_those_of_the_sentences(name: str, data: st
     else:
         table, ptr, lists, shapes = case.scores, [0, len(case.scores)], [asked], case.shapes
     flat, pairs = np.ascontiguousarray(table).ravel(), case.global_scores.ravel()
-    found = case.component.probabilities(flat, np.array(ptr, np.int64), pairs, shapes, lists, threads=1)
+    batch = Batch(flat, np.array(ptr, np.int64), pairs, lists, threads=1)
+    found = case.component.probabilities(batch, shapes)
     assert len(found) == len(lists)
     assert found[0] == pytest.approx([case.believed.prob(m) for m in asked], **CLOSE)
 

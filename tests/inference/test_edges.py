@@ -11,7 +11,7 @@ import pytest
 
 from oracles import Believed, consistent_hyperpaths
 from spanloom import Mention, Recognizer, Sentence
-from spanloom._native import EdgeStructure, Lattices
+from spanloom._native import EdgeStructure, Lattices, SegmentLayout
 from spanloom.base.errors import ParameterError
 from spanloom.inference import Trellis, segment_reading
 from spanloom.learning import LBFGS
@@ -33,7 +33,7 @@ IOBES = Segments("IOBES", [f"{p}-{t}" for t in ("a", "b", "c") for p in "BIES"])
 
 def long_case(name: str) -> tuple[object, int, int, Shapes]:
     """Component, sites, global cells and shapes of a sentence of N tokens."""
-    lattices = Lattices.up_to(np.array([N]), 4, (1, 1, False))
+    lattices = Lattices.up_to(np.array([N]), 4, SegmentLayout())
     made = {
         "chain": (ChainComponent(IOBES, True), N, 169),
         "chain free": (ChainComponent(IOBES, False), N, 169),

@@ -8,7 +8,7 @@ import pytest
 
 from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.base.errors import EncodingError, ParameterError
-from spanloom.decisions.best import Best
+from spanloom.decisions import Best
 from spanloom.learning import LBFGS, Auto
 from spanloom.models import Cascade
 from spanloom.models.guesses import with_guesses

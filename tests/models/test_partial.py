@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import log_z
-from spanloom._native import ChoiceStructure, StructuredLoss, Supervision
+from spanloom._native import ChoiceStructure, SegmentLayout, StructuredLoss, Supervision
 from spanloom.corpus import Known, Mention, Sentence
 from spanloom.models.chain import ChainComponent
 from spanloom.models.component import Component, Shapes
@@ -150,7 +150,7 @@ def test_supervision_is_the_probability_of_what_agrees(data, name):
     elif name == "edge":
         component, known = EdgeComponent("a"), Known(data.draw(st.sampled_from([(), None])))
     else:
-        component, shapes = SegmentComponent(["a"]), Shapes([n, n], all_segments([n, n], n, (1, 1, False)))
+        component, shapes = SegmentComponent(["a"]), Shapes([n, n], all_segments([n, n], n, SegmentLayout()))
     sentences = [Sentence(["x"] * n, known=known), Sentence(["x"] * n)]
     supervision = supervise(component, sentences, [listed, listed], shapes)
     structure = component.structure_for(shapes)
@@ -161,7 +161,7 @@ def test_supervision_is_the_probability_of_what_agrees(data, name):
         np.array([0, sites, 2 * sites]), scores.ravel(), pairs
     )
     expected = 0.0
-    one = shapes if shapes.lattices is None else Shapes([n], all_segments([n], n, (1, 1, False)))
+    one = shapes if shapes.lattices is None else Shapes([n], all_segments([n], n, SegmentLayout()))
     one = Shapes([n], one.lattices)
     for row, what in zip(scores, (known, Known()), strict=True):
         graph, table = structure.graph(sites), np.concatenate([row, pairs])

@@ -91,9 +91,9 @@ def test_the_gradient_is_that_of_differences(model: Edge | State) -> None:
     _, gradient = both.evaluate(u)
     for i in rng.choice(both.size, 40, replace=False):
         step = np.zeros(both.size)
-        step[i] = 1e-5
-        slope = (both.evaluate(u + step)[0] - both.evaluate(u - step)[0]) / 2e-5
-        assert gradient[i] == pytest.approx(slope, abs=1e-6)
+        step[i] = 1e-2  # weights are kept in single precision
+        slope = (both.evaluate(u + step)[0] - both.evaluate(u - step)[0]) / 2e-2
+        assert gradient[i] == pytest.approx(slope, abs=1e-4)
 
 
 def test_without_sharing_parts_are_what_they_are_to_the_bit() -> None:

@@ -100,7 +100,7 @@ def test_features_of_other_sites_are_others() -> None:
 
 def test_a_path_of_penalties_falls_and_ends_where_single_trainings_end() -> None:
     """The larger the penalty, the smaller the weights; each value has the objective of its own training."""
-    from spanloom.learning import Problem
+    from spanloom.learning import LearningProblem
     from spanloom.models import Edge, Shapes
     from spanloom.models.supervised import supervise
 
@@ -109,7 +109,7 @@ def test_a_path_of_penalties_falls_and_ends_where_single_trainings_end() -> None
     gold = [s.mentions for s in sentences]
     component = model.components(gold, shapes.lengths)[0]
     rows = FeatureExtractor(FeatureSet(TEMPLATES), model.sites).fit(sentences)
-    problem = Problem(rows, component.structure, supervise(component, sentences, gold, shapes))
+    problem = LearningProblem(rows, component.structure, supervise(component, sentences, gold, shapes))
     trainer = LBFGS(tol=1e-8, max_iter=2000)
     path = {l2: np.linalg.norm(w.features) for l2, w in trainer.along_l2(problem, [0.3, 3.0, 1.0])}
     assert list(path) == [3.0, 1.0, 0.3]

@@ -8,7 +8,7 @@ import pytest
 from spanloom import Mention, Recognizer, Sentence
 from spanloom._native import Adagrad, ChoiceStructure, SparseRows, Supervision
 from spanloom.base.errors import ParameterError
-from spanloom.learning import LBFGS, Problem
+from spanloom.learning import LBFGS, LearningProblem
 from spanloom.learning import Adagrad as Trainer
 from spanloom.models import Chain, Memm
 
@@ -49,7 +49,7 @@ def test_many_passes_come_to_the_minimum_of_lbfgs():
     sites = [sorted(random.choice(6, 2, replace=False)) for _ in range(80)]
     labels = [int((a + b + random.integers(2)) % 3) for a, b in sites]
     data, cells = rows(*sites, width=6), gold(*labels)
-    problem = Problem(data, ChoiceStructure(3), Supervision(*cells))
+    problem = LearningProblem(data, ChoiceStructure(3), Supervision(*cells))
     *_, (_, weights) = LBFGS(l2=2.0, tol=0.0).steps(problem, threads=1)
     learner = Adagrad(data, ChoiceStructure(3), *cells, 2.0, 0.1, 0.1, 1)
     for _ in range(1500):

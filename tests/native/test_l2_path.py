@@ -6,7 +6,7 @@ import numpy as np
 
 from spanloom import read
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import LBFGS, Problem
+from spanloom.learning import LBFGS, LearningProblem
 from spanloom.models import Chain, Shapes
 from spanloom.models.holding import hold
 from spanloom.models.supervised import supervise
@@ -21,7 +21,7 @@ def test_every_optimum_on_the_path_is_that_of_its_penalty():
     (component,) = model.components(held, shapes.lengths)
     extractor = FeatureExtractor(FeatureSet(["bias", "word[-1..1]"]))
     rows = extractor.fit(sentences, 1)
-    problem = Problem(rows, component.structure, supervise(component, sentences, held, shapes))
+    problem = LearningProblem(rows, component.structure, supervise(component, sentences, held, shapes))
     tight = LBFGS(max_iter=1000, tol=1e-12)
     path = list(tight.along_l2(problem, [0.1, 1.0, 0.5], threads=1))
     assert [l2 for l2, _ in path] == [1.0, 0.5, 0.1]

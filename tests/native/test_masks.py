@@ -28,6 +28,7 @@ from spanloom._native import (
     GraphStructure,
     HypergraphStructure,
     Lattices,
+    SegmentLayout,
     SegmentStructure,
     SpanStructure,
     SparseRows,
@@ -152,7 +153,7 @@ def test_masked_graphs(n, seed, share):
 def test_masked_segments(data, n, longest, seed, spread, share):
     """Masks speak of segments, whose cells are sums that they share; also with pairs that need the engine."""
     width = data.draw(st.integers(1, 3 if n > 3 else 5))
-    layout = (data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3)), data.draw(st.booleans()))
+    layout = SegmentLayout(data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3)), inside=data.draw(st.booleans()))
     spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + longest) + 1)]
     native = Lattices.up_to(np.array([n]), longest, layout)
     random = np.random.default_rng(seed)
@@ -168,7 +169,7 @@ def test_masked_segments(data, n, longest, seed, spread, share):
 @given(st.data(), st.integers(0, 2), st.integers(1, 2), st.integers(0, 2**32), SPREADS)
 def test_masked_spans(data, n, width, seed, spread):
     """Of sets of segments some are left out, others must be there."""
-    layout = (1, 1, data.draw(st.booleans()))
+    layout = SegmentLayout(inside=data.draw(st.booleans()))
     spans = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
     native = Lattices.up_to(np.array([n]), max(n, 1), layout)
     random = np.random.default_rng(seed)
@@ -187,7 +188,7 @@ def test_masked_spans(data, n, width, seed, spread):
 
 def test_a_segment_that_must_be_and_cannot():
     """A span of score -inf that must be there: no structure."""
-    native = Lattices.up_to(np.array([1]), 1, (1, 1, False))
+    native = Lattices.up_to(np.array([1]), 1, SegmentLayout())
     scores, must = np.array([-math.inf]), np.array([2], np.uint8)
     assert SpanStructure(1, native).expectations(scores, np.zeros(0), mask=must)[0] == -math.inf
     assert SpanStructure(1, native).best(scores, np.zeros(0), mask=must)[0] == -math.inf

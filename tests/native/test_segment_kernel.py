@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import expected_cells, finite_differences, log_z, segment_rows, segment_structures
-from spanloom._native import ChainStructure, Lattices, Likelihood, SegmentStructure, SpanStructure, SparseRows
+from spanloom._native import (
+    ChainStructure,
+    Lattices,
+    Likelihood,
+    SegmentLayout,
+    SegmentStructure,
+    SpanStructure,
+    SparseRows,
+)
 from spanloom.corpus import valid_spans
 
 
@@ -19,7 +27,7 @@ from spanloom.corpus import valid_spans
 def lattices(draw, most=5):
     """Random segments of one sentence (all up to a length, or those of a tree), random rows."""
     n = draw(st.integers(0, most))
-    layout = (draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.booleans()))
+    layout = SegmentLayout(draw(st.integers(1, 4)), draw(st.integers(1, 4)), inside=draw(st.booleans()))
     longest = draw(st.integers(1, most))
     kind = draw(st.sampled_from(["all", "dgm", "dgm-s"]))
     if kind == "all":
@@ -106,7 +114,7 @@ def test_encoding_is_the_path_through_the_mentions(case, data):
 
 def test_a_segment_that_is_no_candidate_is_named():
     """Longer than the longest, or on top of another."""
-    native = Lattices.up_to(np.array([4]), 2, (1, 1, False))
+    native = Lattices.up_to(np.array([4]), 2, SegmentLayout())
     pair = [np.array(x, np.int32) for x in ([0, 1], [2, 3], [1, 1])]
     with pytest.raises(ValueError, match=r"segment \(0, 3\) with column 1 is no candidate of sentence 0"):
         native.encode(0, *[np.array([x], np.int32) for x in (0, 3, 1)], 2)
@@ -122,7 +130,7 @@ def test_a_segment_that_is_no_candidate_is_named():
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32))
 def test_a_complete_graph_of_arcs_is_the_semi_markov_model(n, longest, seed):
     """If every pair of words is joined, every span is valid; a tree in a row, word after word, has the same spans."""
-    layout = (3, 3, True)
+    layout = SegmentLayout(3, 3, inside=True)
     row = np.arange(n, dtype=np.int32)  # each word depends on the one before
     guided = Lattices.guided(np.array([n]), row, longest, layout, single=False)
     everything = Lattices.up_to(np.array([n]), longest, layout)
@@ -141,7 +149,7 @@ def test_a_complete_graph_of_arcs_is_the_semi_markov_model(n, longest, seed):
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(0, 2**32))
 def test_segments_of_one_token_are_a_chain_of_labels(n, width, seed):
     """With L = 1 there is one label per token, a row for it alone, and pairs of neighbours."""
-    native = Lattices.up_to(np.array([n]), 1, (1, 1, False))
+    native = Lattices.up_to(np.array([n]), 1, SegmentLayout())
     random = np.random.default_rng(seed)
     scores, pairs = random.normal(size=(native.rows, width)), random.normal(size=width**2)
     ones = np.ones(width, np.uint8)
@@ -224,7 +232,7 @@ def test_gradient_equals_differences_of_the_enumerated_likelihood(case, width, s
 @pytest.mark.parametrize("bad", [math.inf, math.nan])
 def test_scores_that_are_not_finite_are_an_error(bad):
     """They come from weights that overflow single precision."""
-    native = Lattices.up_to(np.array([3]), 2, (1, 1, False))
+    native = Lattices.up_to(np.array([3]), 2, SegmentLayout())
     rows = SparseRows(np.array([0, native.rows]), np.arange(native.rows + 1), np.zeros(native.rows, np.uint32), 1, None)
     gold = native.encode(0, *[np.array([], np.int32)] * 3, 2)
     objective = Likelihood(rows, SegmentStructure(2, native), np.array([0, len(gold)]), gold, merge=False)
@@ -237,7 +245,7 @@ def test_gradient_equals_finite_differences():
     random = np.random.default_rng(3)
     lengths, width = np.array([4, 0, 3]), 3
     heads = np.array([2, 0, 2, 3, 0, 1, 1], np.int32)
-    native = Lattices.guided(lengths, heads, 3, (2, 3, True), single=False)
+    native = Lattices.guided(lengths, heads, 3, SegmentLayout(2, 3, inside=True), single=False)
     per_sentence = [int(native.rows_of(s, n - 1, n)[-1]) + 1 if n else 0 for s, n in enumerate(lengths)]
     assert sum(per_sentence) == native.rows
     ids = random.integers(0, 6, size=2 * native.rows).astype(np.uint32)

@@ -287,3 +287,41 @@ def test_programs_tag_with_the_last_model(client: TestClient, project: Project) 
     assert found == {(m.label, m.parts) for m in project.learner.recognizer().predict(text).mentions}
     assert [one["name"] for one in client.get("/models").json()["models"]] == ["current"]
     assert client.get("/health").json()["status"] == "UP"
+
+
+def test_numbers_that_the_file_cannot_hold_are_not_there(client: TestClient) -> None:
+    far = 10**25
+    assert client.get(f"/api/trail?document={far}").status_code == 400
+    assert client.get(f"/api/documents/{far}?annotator=a").status_code == 404
+    assert client.delete(f"/api/suspects/{far}").status_code == 404
+    pulse = {"page": "x", "document": far, "annotator": "ann"}
+    assert client.post("/api/pulse", json=pulse).status_code == 404
+
+
+def test_a_brief_answer_has_what_changed(client: TestClient) -> None:
+    """Who has the version before can make the sheet from it."""
+    told = act(client, 0, {"add": [DNA]}, brief=True).json()
+    assert told == {"news": {"version": 1, "undo": True, "redo": False, "change": {"add": [DNA]}}}
+    assert act(client, 1, {"add": [DNA]}, brief=True).json()["news"] == {**told["news"], "change": {}}
+    back = client.post("/api/documents/1/undo", json={"annotator": "ann", "page": "x", "version": 1, "brief": True})
+    assert back.json() == {"news": {"version": 2, "undo": False, "redo": True, "change": {"remove": [DNA]}}}
+
+
+def test_programs_put_documents_in_get_them_out_and_train(client: TestClient, project: Project) -> None:
+    text = "Anna Lindqvist was elected mayor of Tarnby."
+    gold = [{"label": "PER", "chars": [[0, 14]]}]
+    assert client.post("/documents", json={"documents": [{"id": "a", "text": text, "mentions": gold}]}).json() == {
+        "added": 1
+    }
+    got = client.get("/documents").json()
+    assert (got["total"], got["documents"][1]["mentions"][0]["text"]) == (2, "Anna Lindqvist")
+    assert client.get("/documents?layer=nobody").status_code == 404
+    assert "document 0" in client.post("/documents", json={"documents": [{"tokens": 3}]}).json()["error"]
+    assert client.post("/documents", json={"documents": []}).status_code == 400
+    assert client.get("/train").json()["state"] == "idle"
+    assert client.post("/train").json()["state"] == "training"
+    project.learner.wait()
+    assert client.get("/train").json()["state"] == "done"
+    paths = client.get("/openapi.json").json()["paths"]
+    assert {"/documents", "/train", "/models", "/tag", "/api/documents/{document}/actions"} <= set(paths)
+    assert "POST /api/import" in client.get("/docs").text

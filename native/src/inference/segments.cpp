@@ -254,21 +254,12 @@ class SegmentSolver final : public Solver {
 
 }  // namespace
 
-SegmentStructure::SegmentStructure(std::size_t columns, std::shared_ptr<const Lattices> lattices)
-    : columns_(columns), lattices_(std::move(lattices)) {
-  if (columns_ == 0) throw std::invalid_argument("[SegmentStructure] there must be a column");
-}
-
 std::unique_ptr<Solver> SegmentStructure::solver(std::span<const double> global) const {
   if (global.size() != global_cells()) {
     throw std::invalid_argument("[SegmentStructure] " + std::to_string(global.size()) + " global scores, not " +
                                 std::to_string(global_cells()));
   }
   return std::make_unique<SegmentSolver>(*this, global);
-}
-
-std::size_t SegmentStructure::choices(Unit unit) const {
-  return static_cast<std::size_t>(lattices_->of(unit.number, unit.sites).segments());
 }
 
 // Nodes: for every boundary, one per column that a segment may have that starts there (summing the columns before it),

@@ -85,18 +85,9 @@ class SpanSolver final : public Solver {
 
 }  // namespace
 
-SpanStructure::SpanStructure(std::size_t columns, std::shared_ptr<const Lattices> lattices)
-    : columns_(columns), lattices_(std::move(lattices)) {
-  if (columns_ == 0) throw std::invalid_argument("[SpanStructure] there must be a column");
-}
-
 std::unique_ptr<Solver> SpanStructure::solver(std::span<const double> global) const {
   if (!global.empty()) throw std::invalid_argument("[SpanStructure] there are no global cells");
   return std::make_unique<SpanSolver>(*this);
-}
-
-std::size_t SpanStructure::choices(Unit unit) const {
-  return static_cast<std::size_t>(lattices_->of(unit.number, unit.sites).segments());
 }
 
 // A node for every segment and column with two edges, out and in; the root joins them all.

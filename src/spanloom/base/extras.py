@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import warnings
 from typing import Any
 
@@ -24,4 +25,14 @@ def need(module: str, extra: str) -> Any:
             warnings.simplefilter("ignore")  # of the package's own imports: nothing that our users can mend
             return importlib.import_module(module)
     except ImportError as error:
-        raise SpanloomError(f"this needs {module.partition('.')[0]}: pip install 'spanloom[{extra}]'") from error
+        raise _missing(module, extra) from error
+
+
+def check_installed(module: str, extra: str) -> None:
+    """Raise what ``need`` would, before work is done and without importing anything."""
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        raise _missing(module, extra)
+
+
+def _missing(module: str, extra: str) -> SpanloomError:
+    return SpanloomError(f"this needs {module.partition('.')[0]}: pip install 'spanloom[{extra}]'")

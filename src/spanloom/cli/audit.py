@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import FoldsOption, SettingsOption
 from spanloom.cli.outputs import check_output
 from spanloom.cli.settings import parse_settings
 from spanloom.cli.tables import plain_table
@@ -21,10 +22,8 @@ if TYPE_CHECKING:
 
 def audit(
     corpus: Annotated[list[str], typer.Argument(metavar="REF...", help="Annotated corpora.")],
-    folds: Annotated[int, typer.Option(metavar="K", help="Folds, by document.")] = 5,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of train; may be repeated.")
-    ] = None,
+    folds: FoldsOption = 5,
+    settings: SettingsOption = None,
     above: Annotated[float, typer.Option(help="The least probability of a mention that is not annotated.")] = 0.1,
     rate: Annotated[float, typer.Option(help="The share of errors among mentions that you expect.")] = 0.05,
     top: Annotated[int, typer.Option(metavar="N", help="How many to show here and on the page.")] = 50,

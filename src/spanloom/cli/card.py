@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import ModelArgument
 
 
 def card(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    model: ModelArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where model and README go.")],
     test: Annotated[str | None, typer.Option(metavar="CORPUS", help="Annotated text that the figures are of.")] = None,
     name: Annotated[str, typer.Option(help="The heading. [the folder's name]")] = "",

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import JsonOption, ThreadsOption
 from spanloom.cli.outputs import Lossy, Overwrite, output_reference
 from spanloom.cli.problems import show_report
 from spanloom.cli.sources import ParserOption, is_model, predictions
@@ -32,8 +33,8 @@ def combine(
     lossy: Lossy = None,
     overwrite: Overwrite = False,
     parser: ParserOption = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of models; all cores if left out.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Unite, intersect or put to the vote what systems found in the same text, and report where they conflict.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import ModelArgument
 from spanloom.cli.outputs import check_output
 from spanloom.cli.tables import plain_table
 
@@ -19,7 +20,7 @@ LEAST = (0.1, 0.05, 0.02, 0.01, 0.005, 0.0)
 
 
 def compact(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    model: ModelArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="SMALL", help="Where the smaller model goes.")],
     dev: Annotated[
         str | None, typer.Option(metavar="CORPUS", help="Annotated text, to see what it costs and to choose --least.")

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import JsonFractions, ThreadsOption
 from spanloom.cli.sources import ParserOption, gold_documents, predictions
 from spanloom.cli.tables import percent, plain_table
 
@@ -26,13 +27,13 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="The second system.")],
     gold: Annotated[str, typer.Option("--gold", metavar="REF", help="Gold corpus.")],
     third: Annotated[str | None, typer.Option(metavar="C", help="A third system: right where A or B is?")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
+    as_json: JsonFractions = False,
     show: Annotated[int, typer.Option(metavar="N", help="Draw the first N sentences where A and B differ.")] = 0,
     resamples: Annotated[int, typer.Option(help="Draws of each significance test.")] = 10_000,
     by: Annotated[str, typer.Option(help="What the tests draw: sentence or document.")] = "sentence",
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     parser: ParserOption = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of models; all cores if left out.")] = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Compare two systems: difference, confidence interval, significance, and who is right where.
 

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from spanloom.cli.counting import watched
+from spanloom.cli.options import SourceArgument
 from spanloom.cli.outputs import Lossy, Overwrite, output_reference, tell_written
 from spanloom.cli.problems import show_problems
-from spanloom.cli.skipping import OnError, OnErrorOption, Source
+from spanloom.cli.skipping import OnError, OnErrorOption, SkippingReader
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="REF", help="Corpus to read: a path, or format:path?option=value.")],
+    source: SourceArgument,
     target: Annotated[str, typer.Argument(metavar="REF", help="Corpus to write.")],
     lossy: Lossy = None,
     overwrite: Overwrite = False,
@@ -28,7 +29,7 @@ def convert(
     from spanloom.formats import write
 
     output = output_reference(target, overwrite=overwrite, lossy=lossy)
-    with Source([source], on_error, output.path) as docs:
+    with SkippingReader([source], on_error, output.path) as docs:
         report = write(watched(docs, quiet=as_json), output)
     problems = [*(p for p in docs.report.problems if p.severity == "warning"), *report.problems]
     if as_json:

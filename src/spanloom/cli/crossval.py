@@ -14,6 +14,7 @@ from rich.text import Text
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
 from spanloom.cli.dask_client import SchedulerOption, trainings_on
+from spanloom.cli.options import FoldsOption, JobsOption, JsonFractions, SettingsOption
 from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference, tell_written
 from spanloom.cli.problems import show_report
 from spanloom.cli.settings import parse_settings
@@ -25,11 +26,9 @@ if TYPE_CHECKING:
 
 def crossval(
     corpus: Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Annotated corpora.")],
-    folds: Annotated[int, typer.Option(metavar="K", help="Folds, by document.")] = 5,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of train; may be repeated.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Trainings at a time; one per core if left out.")] = None,
+    folds: FoldsOption = 5,
+    settings: SettingsOption = None,
+    jobs: JobsOption = None,
     state: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keeps finished folds; run again, it goes on from there.")
     ] = None,
@@ -39,7 +38,7 @@ def crossval(
     lossy: Lossy = None,
     overwrite: Overwrite = False,
     seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
+    as_json: JsonFractions = False,
     scheduler: SchedulerOption = None,
 ) -> None:
     """Train on all folds but one and score on that one, for each fold; documents are never parted.

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from spanloom.base.errors import ParameterError
 from spanloom.cli.console import make_console
+from spanloom.cli.options import JsonFractions
 from spanloom.cli.outputs import check_output
 from spanloom.cli.sources import ParserOption, gold_documents, run_model
 from spanloom.cli.tables import count_table, percent, score_table
@@ -30,7 +31,7 @@ def evaluate(
         str | None, typer.Option("--pred", metavar="REF", help="The same documents with any tool's predictions.")
     ] = None,
     train: Annotated[str | None, typer.Option(metavar="REF", help="Training corpus: tell seen from unseen.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object (fractions 0..1).")] = False,
+    as_json: JsonFractions = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with tables and mistakes.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture: .png, .svg or .pdf.")] = None,
     show: Annotated[int, typer.Option(metavar="N", help="Draw the first N sentences with mistakes.")] = 0,

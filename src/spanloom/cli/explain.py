@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import ModelArgument
 from spanloom.cli.outputs import check_output
 from spanloom.cli.sources import ParserOption
 
@@ -20,7 +21,7 @@ _PLACE = re.compile(r"(.+):(\d+)-(\d+)")
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    model: ModelArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The text itself.")],
     mention: Annotated[
         list[str] | None,

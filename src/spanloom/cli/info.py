@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import JsonOption, ModelArgument
 from spanloom.cli.tables import plain_table
 
 if TYPE_CHECKING:
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def info(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    model: ModelArgument,
     top: Annotated[int, typer.Option(metavar="N", help="Show the N strongest features of every column.")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what a model is, how it was trained, how large it is, and what it goes by.
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import JsonOption, SourceArgument
 from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference
 from spanloom.cli.problems import show_problems
-from spanloom.cli.skipping import OnError, OnErrorOption, Source
+from spanloom.cli.skipping import OnError, OnErrorOption, SkippingReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ parser_app = typer.Typer(name="parser", help="Learn dependency parsers and tagge
 
 
 def parse(
-    source: Annotated[str, typer.Argument(metavar="REF", help="Corpus to read: a path, or format:path?option=value.")],
+    source: SourceArgument,
     target: Annotated[str, typer.Argument(metavar="REF", help="Corpus to write, e.g. parsed.conllu.")],
     parser: Annotated[str, typer.Option(help="udpipe:MODEL or spacy:PIPELINE.")],
     again: Annotated[bool, typer.Option(help="Also parse sentences that have a tree.")] = False,
@@ -34,7 +35,7 @@ def parse(
     lossy: Lossy = None,
     overwrite: Overwrite = False,
     on_error: OnErrorOption = OnError.stop,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Give every sentence a dependency tree.
 
@@ -49,7 +50,7 @@ def parse(
 
     output = output_reference(target, overwrite=overwrite, lossy=lossy)
     engine = make_parser(parser).parser
-    with Source([source], on_error, output.path) as corpus:
+    with SkippingReader([source], on_error, output.path) as corpus:
         docs = list(corpus)
     given = _sentences(docs)
     parsed = map_sentences(lambda sentences: with_trees(sentences, engine, again=again, cache=cache), docs)
@@ -78,7 +79,7 @@ def train_parser(
         typer.Option(metavar="REF", help="Also write the corpus with trees by parsers that have not seen them."),
     ] = None,
     folds: Annotated[int, typer.Option(help="Into how many blocks of documents --jackknife cuts the corpus.")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Learn a UDPipe parser and tagger from a corpus with trees, or with --no-parser a tagger alone.
 

@@ -61,7 +61,7 @@ def error_last(items: Iterable[T], work: Callable[[Iterator[T]], Iterator[U]]) -
         raise failed[0]
 
 
-class Source:
+class SkippingReader:
     """Reads corpora one after the other, and writes down what is skipped beside the output.
 
     To be used in a ``with`` block; ask it to :meth:`finish` at the end of the command.
@@ -87,7 +87,7 @@ class Source:
         self._stack = ExitStack()
         self._log: IO[Any] | None = None
 
-    def __enter__(self) -> Source:
+    def __enter__(self) -> SkippingReader:
         return self
 
     def __exit__(

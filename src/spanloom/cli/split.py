@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import CorpusArgument
 from spanloom.cli.outputs import Lossy, Overwrite, output_reference
 from spanloom.cli.problems import show_report, show_unread
 
@@ -15,7 +16,7 @@ NAMES = {1: ["train"], 2: ["train", "test"], 3: ["train", "dev", "test"]}
 
 
 def split(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="Corpus: a path, or format:path?option=value.")],
+    ref: CorpusArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for train, dev and test.")],
     parts: Annotated[str, typer.Option(help="Sizes of the parts, in proportion: 80/10/10.")] = "80/10/10",
     by: Annotated[str, typer.Option(help="What is divided: document or sentence.")] = "document",
@@ -67,7 +68,7 @@ def _part(folder: Path, name: str, format: str, lossy: str | None, overwrite: bo
 
 
 def sample(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="Corpus: a path, or format:path?option=value.")],
+    ref: CorpusArgument,
     size: Annotated[int, typer.Option("--size", "-n", help="How many.")] = 100,
     by: Annotated[str, typer.Option(help="What is drawn: document or sentence.")] = "document",
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,

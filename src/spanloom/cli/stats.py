@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import CorporaArgument
 from spanloom.cli.problems import show_unread
 from spanloom.cli.tables import count_table, percent, plain_table
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def stats(
-    refs: Annotated[list[str], typer.Argument(metavar="REF...", help="Corpora: paths, or format:path?option=value.")],
+    refs: CorporaArgument,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object (a list for several corpora).")
     ] = False,
@@ -32,8 +33,8 @@ def stats(
 
     [bold]Example:[/bold] spanloom stats "genia:data/genia?split=train" --plot genia.png
     """
-    from spanloom.base.pictures import check_picture
     from spanloom.corpus.statistics import statistics
+    from spanloom.drawing.pictures import check_picture
     from spanloom.formats import read
     from spanloom.models.ceilings import Ceilings
 

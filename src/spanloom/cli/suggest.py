@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import ModelArgument
 from spanloom.cli.problems import show_report
 from spanloom.cli.sources import ParserOption
 
 
 def suggest(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    model: ModelArgument,
     corpus: Annotated[list[str], typer.Argument(metavar="REF...", help="Text without annotation.")],
     number: Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many sentences.")] = 100,
     by: Annotated[str, typer.Option(help="entropy (per token), margin, change, disagreement or random.")] = "entropy",

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from io import TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,10 +15,11 @@ import typer
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import watched
 from spanloom.cli.cutting import TokenizerOption, tell_if_cut_badly
+from spanloom.cli.options import ModelArgument, OutputOption
 from spanloom.cli.outputs import Overwrite, output_reference, tell_written
 from spanloom.cli.problems import show_report, show_unread
 from spanloom.cli.settings import parse_value
-from spanloom.cli.skipping import OnError, OnErrorOption, Source, error_last
+from spanloom.cli.skipping import OnError, OnErrorOption, SkippingReader, error_last
 from spanloom.cli.sources import ParserOption
 
 _PREFIX = re.compile(r"[a-z]+:\S")
@@ -35,7 +35,7 @@ BATCH: dict[str, Any] = {"rich_help_panel": "Batches of files"}
 
 
 def tag(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    model: ModelArgument,
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -43,9 +43,7 @@ def tag(
             help="Text files or corpora, or a text in quotes; - (the default) is standard input, line by line.",
         ),
     ] = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="OUT", help="A file or reference; - prints.")
-    ] = None,
+    output: OutputOption = None,
     form: Annotated[
         str,
         typer.Option(
@@ -115,10 +113,12 @@ def tag(
     [bold]Example:[/bold] spanloom tag genia "IL-2 gene expression requires NF-kappa B."
     """
     if jobs is not None or resume or engine != "local" or scheduler is not None or (output or "").endswith("/"):
-        from spanloom.cli.tag_batch import Asked, tag_batch
+        from spanloom.cli.tag_batch import BatchOptions, tag_batch
 
         tag_batch(
-            Asked(model, files or [], output, form, jobs, threads, resume, overwrite, shard_size, engine, scheduler),
+            BatchOptions(
+                model, files or [], output, form, jobs, threads, resume, overwrite, shard_size, engine, scheduler
+            ),
             penalty=penalty, threshold=threshold, probabilities=probabilities, above=above, k=k, parser=parser,
             tokenizer=tokenizer, skip=on_error is OnError.skip,
         )  # fmt: skip
@@ -133,7 +133,7 @@ def tag(
     if k is not None and (target is None or target.format != "jsonl"):
         raise typer.BadParameter("the best sets are written as JSON lines; add --format jsonl", param_hint="--k")
     refs = ["text:-" if name == "-" else _reference(name) for name in files or ["-"]]
-    source = Source(refs, on_error, "-" if target is None else target.path)
+    source = SkippingReader(refs, on_error, "-" if target is None else target.path)
     ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser], tokenizer=tokenizer)
     source.report.tokenizer, source.report.replaced = ner.token_rules_, True
     if penalty is not None:
@@ -173,7 +173,9 @@ def _reference(name: str) -> str | Reference:
     return Reference("given", name, {}) if is_text else name
 
 
-def _tag_texts(ner: Recognizer, source: Source, target: Reference, probabilities: bool, above: float | None) -> Report:
+def _tag_texts(
+    ner: Recognizer, source: SkippingReader, target: Reference, probabilities: bool, above: float | None
+) -> Report:
     """Tag texts without an object for each token and mention, and write them."""
     from spanloom.tagging import tag_lines
     from spanloom.tagging_files import has_documents, texts_of, write_lines

@@ -29,7 +29,7 @@ SLOWEST = 3
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
-class Asked(NamedTuple):
+class BatchOptions(NamedTuple):
     """What the command line says of a batch."""
 
     model: Path
@@ -45,30 +45,30 @@ class Asked(NamedTuple):
     scheduler: str | None
 
 
-def tag_batch(asked: Asked, *, penalty: str | None, threshold: str | None, **settings: Any) -> None:
+def tag_batch(options: BatchOptions, *, penalty: str | None, threshold: str | None, **settings: Any) -> None:
     """Tag files into a folder; the other settings are those of ``TagSettings``."""
     from spanloom.scale.batches import tag_files
     from spanloom.scale.work import FORMATS, TagSettings
 
-    if asked.output in (None, "-"):
+    if options.output in (None, "-"):
         raise typer.BadParameter("a batch is written to a folder; add -o FOLDER/", param_hint="--output")
-    if not asked.files:
+    if not options.files:
         raise typer.BadParameter("a batch reads files; name them, or a pattern such as 'in/*.jsonl.gz'")
-    if asked.form not in ("auto", *FORMATS):
-        raise typer.BadParameter(f"a batch writes {', '.join(FORMATS)}, not {asked.form!r}", param_hint="--format")
-    if settings["k"] is not None and asked.form not in ("auto", "jsonl"):
+    if options.form not in ("auto", *FORMATS):
+        raise typer.BadParameter(f"a batch writes {', '.join(FORMATS)}, not {options.form!r}", param_hint="--format")
+    if settings["k"] is not None and options.form not in ("auto", "jsonl"):
         raise typer.BadParameter("the best sets are written as JSON lines; add --format jsonl", param_hint="--k")
-    if asked.engine not in ("local", "dask"):
-        raise typer.BadParameter(f"{asked.engine!r} is none of local, dask", param_hint="--engine")
-    if asked.scheduler is not None and asked.engine != "dask":
+    if options.engine not in ("local", "dask"):
+        raise typer.BadParameter(f"{options.engine!r} is none of local, dask", param_hint="--engine")
+    if options.scheduler is not None and options.engine != "dask":
         raise typer.BadParameter("only Dask has a scheduler; add --engine dask", param_hint="--scheduler")
     decoding: dict[str, Any] = {
         "penalty": _as_json("--penalty", penalty),
         "threshold": _as_json("--threshold", threshold),
     }
-    out = str(asked.output).rstrip("/") or "/"
+    out = str(options.output).rstrip("/") or "/"
     wanted = TagSettings(
-        "jsonl" if settings["k"] is not None else "" if asked.form == "auto" else asked.form,
+        "jsonl" if settings["k"] is not None else "" if options.form == "auto" else options.form,
         **decoding, **settings,
     )  # fmt: skip
     console = make_console(stderr=True, soft_wrap=True)
@@ -78,15 +78,15 @@ def tag_batch(asked: Asked, *, penalty: str | None, threshold: str | None, **set
 
     with _progress() as progress, ExitStack() as stack:
         given: dict[str, Any] = {
-            "settings": wanted, "resume": asked.resume, "overwrite": asked.overwrite, "progress": progress,
-            "shard_bytes": _bytes(asked.shard_size), "lost": lost,
+            "settings": wanted, "resume": options.resume, "overwrite": options.overwrite, "progress": progress,
+            "shard_bytes": _bytes(options.shard_size), "lost": lost,
         }  # fmt: skip
-        jobs = asked.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else asked.jobs or 1
-        if asked.engine == "dask":
+        jobs = options.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else options.jobs or 1
+        if options.engine == "dask":
             from spanloom.scale.dask import engine
 
-            given["engine"] = engine(stack.enter_context(dask_client(asked.scheduler, jobs)))
-        report = tag_files(asked.model, asked.files, out, jobs=jobs, threads=asked.threads or 1, **given)
+            given["engine"] = engine(stack.enter_context(dask_client(options.scheduler, jobs)))
+        report = tag_files(options.model, options.files, out, jobs=jobs, threads=options.threads or 1, **given)
     _tell(report, out)
     _finish(report, out)
 

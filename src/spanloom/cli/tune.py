@@ -14,6 +14,7 @@ from rich.text import Text
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
 from spanloom.cli.dask_client import SchedulerOption, trainings_on
+from spanloom.cli.options import JobsOption
 from spanloom.cli.settings import parse_grid, parse_settings
 from spanloom.cli.tables import percent, plain_table
 
@@ -38,7 +39,7 @@ def tune(
     base: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of all trials; may be repeated.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Trainings at a time; one per core if left out.")] = None,
+    jobs: JobsOption = None,
     state: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keeps finished trials; run again, it goes on from there.")
     ] = None,

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import CorporaArgument, JsonOption
 
 
 def validate(
-    refs: Annotated[list[str], typer.Argument(metavar="REF...", help="Corpora: paths, or format:path?option=value.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    refs: CorporaArgument,
+    as_json: JsonOption = False,
     show: Annotated[int, typer.Option(metavar="N", help="Show so many problems of each kind; 0 for all.")] = 20,
 ) -> None:
     """List what is wrong: bad ranges, surfaces, brackets, tags, encodings, duplicates, each with its place.

@@ -11,11 +11,12 @@ from typing import Annotated
 import typer
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import ModelArgument
 from spanloom.cli.sources import ParserOption
 
 
 def watch(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that spanloom train wrote.")],
+    model: ModelArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A text file that is being edited.")],
     above: Annotated[
         float | None, typer.Option(metavar="P", help="Every mention with at least this probability, e.g. 0.2.")

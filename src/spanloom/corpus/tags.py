@@ -51,7 +51,7 @@ PLACES = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TagMeaning:
     """What a tag says: a label (None: outside) and the places where it can stand."""
 
     label: str | None
@@ -75,7 +75,7 @@ class Reading:
         """Whether a sentence may end with it."""
         return any(place.last and not place.before_own for place in self.places)
 
-    def may_precede(self, other: Reading) -> bool:
+    def may_precede(self, other: TagMeaning) -> bool:
         """Whether the other may be the next tag."""
         own = self.label == other.label
         goes_on = own and any(a.may_precede(b) for a in self.places for b in other.places)
@@ -84,7 +84,7 @@ class Reading:
             and any(place.index == 0 and place.after_own == own for place in other.places)
         )
 
-    def parts_from(self, other: Reading) -> bool:
+    def parts_from(self, other: TagMeaning) -> bool:
         """Whether a segment ends between this tag and the next one, legal or not; read as conlleval would."""
         return self.label != other.label or (self.label is not None and (self.ends or other.begins))
 
@@ -135,20 +135,20 @@ class Scheme:
             return f"{self.prefix(place)}-{OUTSIDE}" if self.outside else OUTSIDE
         return f"{self.prefix(place)}-{label}"
 
-    def read(self, tag: str) -> Reading:
+    def read(self, tag: str) -> TagMeaning:
         """Return what a tag says; ``ValueError`` if it is not one of this scheme."""
         prefix, _, label = tag.partition("-")
         if tag == OUTSIDE and not self.outside:
             # One tag for the whole outside: every place of a run.
-            return Reading(None, frozenset(p for p in PLACES if not p.after_own and not p.before_own))
+            return TagMeaning(None, frozenset(p for p in PLACES if not p.after_own and not p.before_own))
         if not label or prefix not in self.prefixes:
             outside = "" if self.outside else f"{OUTSIDE}, "
             raise ValueError(f"not {outside}{' or '.join(p + '-LABEL' for p in self.prefixes)}")
         places = frozenset(p for p in PLACES if self.prefix(p) == prefix)
         if self.outside and label == OUTSIDE:
             # A run of outside tokens is as long as it can be: it never touches another.
-            return Reading(None, frozenset(p for p in places if not p.after_own and not p.before_own))
-        return Reading(label, places)
+            return TagMeaning(None, frozenset(p for p in places if not p.after_own and not p.before_own))
+        return TagMeaning(label, places)
 
 
 _TABLE = """
@@ -210,7 +210,7 @@ def from_tags(tags: Sequence[str], scheme: str, complain: Callable[[int, str], N
     1 tag 'I-b' in 'O I-b' is not valid in IOB2, where it would be 'B-b'
     [('b', 1, 2)]
     """
-    readings: list[Reading] = []
+    readings: list[TagMeaning] = []
     foreign = set()
     for i, tag in enumerate(tags):
         try:
@@ -218,7 +218,7 @@ def from_tags(tags: Sequence[str], scheme: str, complain: Callable[[int, str], N
         except ValueError as error:
             complain(i, f"tag {tag!r} is {error}")
             foreign.add(i)
-            readings.append(Reading(None, frozenset()))
+            readings.append(TagMeaning(None, frozenset()))
     chunks: list[Chunk] = []
     start = 0
     for i, reading in enumerate(readings):
@@ -276,13 +276,13 @@ def _spell(scheme: str, label: str | None, n: int, after_own: bool, before_own: 
 
 
 @functools.lru_cache(maxsize=4096)
-def read_tag(scheme: str, tag: str) -> Reading:
+def read_tag(scheme: str, tag: str) -> TagMeaning:
     """Return what a tag says in a scheme or, for ``"auto"``, anywhere; ``ValueError`` if it is no tag of it."""
     if scheme != AUTO:
         return SCHEMES[scheme].read(tag)
     prefix, _, label = tag.partition("-")
     if tag == OUTSIDE:
-        return Reading(None, frozenset())
+        return TagMeaning(None, frozenset())
     if not label or prefix not in _COMMON:
         raise ValueError(f"not {OUTSIDE} or {' or '.join(p + '-LABEL' for p in _COMMON)}")
-    return Reading(label, _COMMON[prefix])
+    return TagMeaning(label, _COMMON[prefix])

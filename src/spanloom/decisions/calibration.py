@@ -34,7 +34,7 @@ class Calibration:
     Parameters
     ----------
     kind
-        One of ``KINDS``.
+        One of ``CALIBRATIONS``.
     values
         Slope and offset; for ``isotonic`` the points of the curve, x and y in turn.
 
@@ -76,7 +76,7 @@ class Calibration:
         kind, values = str(data["kind"]), tuple(float(value) for value in data["values"])
         x, y = np.array(values[::2]), np.array(values[1::2])
         rising = len(x) == len(y) >= 2 and not (np.diff(x) < 0).any() and not (np.diff(y) < 0).any()
-        if kind not in KINDS or not (rising if kind == "isotonic" else len(values) == 2 and values[0] > 0):
+        if kind not in CALIBRATIONS or not (rising if kind == "isotonic" else len(values) == 2 and values[0] > 0):
             raise ValueError(f"the calibration {kind!r} has no values {values}")
         return cls(kind, values)
 
@@ -134,7 +134,7 @@ def isotonic(p: Floats, right: Bools) -> Calibration | None:
     return Calibration("isotonic", tuple(value for point in points for value in point))
 
 
-KINDS: Mapping[str, Callable[[Floats, Bools], Calibration | None]] = {
+CALIBRATIONS: Mapping[str, Callable[[Floats, Bools], Calibration | None]] = {
     "temperature": temperature,
     "platt": scaled,
     "isotonic": isotonic,
@@ -166,7 +166,7 @@ def calibrate(kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64
     Parameters
     ----------
     kind
-        One of ``KINDS``, ``"none"`` or ``"auto"``.
+        One of ``CALIBRATIONS``, ``"none"`` or ``"auto"``.
     p, right, sentence
         Of mentions: what the model believes, whether they are right, and their sentence, by which they are parted.
     """
@@ -175,11 +175,11 @@ def calibrate(kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64
         return plain
     part = sentence % PARTS
     tried = [plain] if kind == "auto" else []
-    for name in KINDS if kind == "auto" else (kind,):
-        learned, probs = KINDS[name](p, right), p.copy()
+    for name in CALIBRATIONS if kind == "auto" else (kind,):
+        learned, probs = CALIBRATIONS[name](p, right), p.copy()
         for number in range(PARTS):
             own = part == number
-            other = None if len(set(right[~own].tolist())) < 2 else KINDS[name](p[~own], right[~own])
+            other = None if len(set(right[~own].tolist())) < 2 else CALIBRATIONS[name](p[~own], right[~own])
             if other is not None:
                 probs[own] = other(p[own])
         if learned is not None:

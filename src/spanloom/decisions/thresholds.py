@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,47 @@ import numpy.typing as npt
 from spanloom.corpus.mention import Mention
 
 Scored = Sequence[Sequence[tuple[float, Mention]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Every threshold that makes a difference, descending, and what is found there.
+
+    Attributes
+    ----------
+    values
+        The thresholds. Each lies halfway between two different scores: candidates of equal score go together.
+    least
+        The lowest score above each.
+    found, hits
+        How many candidates are above each, and how many of them are right.
+    gold
+        How many there are to be found.
+    """
+
+    values: npt.NDArray[np.float64]
+    least: npt.NDArray[np.float64]
+    found: npt.NDArray[np.int64]
+    hits: npt.NDArray[np.int64]
+    gold: int
+
+    @classmethod
+    def of(cls, scored: Scored, gold: Sequence[Sequence[Mention]], below: float | None = None) -> Cuts:
+        """Look through the candidates of all sentences; the last threshold is halfway to ``below``, or 1 lower."""
+        golds = [set(mentions) for mentions in gold]
+        value = np.array([score for some in scored for score, _ in some], np.float64)
+        right = np.array([m in wanted for some, wanted in zip(scored, golds, strict=True) for _, m in some], np.bool_)
+        order = np.argsort(-value, kind="stable")
+        value, hits = value[order], np.cumsum(right[order], dtype=np.int64)
+        last = np.flatnonzero(np.append(value[1:] < value[:-1], True)) if len(value) else np.zeros(0, np.int64)
+        lowest = (value[-1] - 2.0 if below is None else below) if len(value) else 0.0
+        halfway = (value + np.append(value[1:], lowest)) / 2 if len(value) else value
+        return cls(halfway[last], value[last], last + 1, hits[last], sum(map(len, golds)))
+
+    def at(self, threshold: float) -> tuple[int, int]:
+        """Return how many are found and right at any threshold."""
+        i = int(np.searchsorted(-self.least, -threshold, side="right")) - 1
+        return (int(self.found[i]), int(self.hits[i])) if i >= 0 else (0, 0)
 
 
 def threshold_curve(
@@ -30,23 +72,8 @@ def threshold_curve(
     >>> [x.tolist() for x in threshold_curve([[(2.0, a), (1.0, b), (-1.0, c)]], [[a, c]])]
     [[1.5, 0.0, -2.0], [1.0, 0.5, 0.6666666666666666], [0.5, 0.5, 1.0]]
     """
-    scores: list[float] = []
-    right: list[bool] = []
-    for some, mentions in zip(scored, gold, strict=True):
-        wanted = set(mentions)
-        scores.extend(score for score, _ in some)
-        right.extend(mention in wanted for _, mention in some)
-    total = sum(len(set(mentions)) for mentions in gold)
-    if not scores:
-        return np.zeros(0), np.zeros(0), np.zeros(0)
-    order = np.argsort(-np.array(scores), kind="stable")
-    value = np.array(scores)[order]
-    hits = np.cumsum(np.array(right)[order])
-    # A threshold lies halfway between two different scores: candidates of equal score go together.
-    last = np.append(value[1:] < value[:-1], True)
-    below = np.append(value[1:], value[-1] - 2.0)
-    found = np.arange(1, len(value) + 1)
-    return ((value + below) / 2)[last], (hits / found)[last], (hits / max(total, 1))[last]
+    cuts = Cuts.of(scored, gold)
+    return cuts.values, cuts.hits / cuts.found, cuts.hits / max(cuts.gold, 1)
 
 
 def best_threshold(scored: Scored, gold: Sequence[Sequence[Mention]]) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from spanloom.base.extras import need
 from spanloom.base.files import whole_file
-from spanloom.base.pictures import COLORS, check_picture
 from spanloom.corpus.statistics import Statistics
+from spanloom.drawing.pictures import COLORS, check_picture
 
 _SHOWN = ("flat", "nested", "same_type_nested", "crossing", "same_span", "discontinuous", "embedded", "containing")
 

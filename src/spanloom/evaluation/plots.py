@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from spanloom.base.errors import ParameterError
 from spanloom.base.extras import need
 from spanloom.base.files import whole_file
-from spanloom.base.pictures import COLORS
-from spanloom.base.pictures import check_picture as check_picture
+from spanloom.drawing.pictures import COLORS
+from spanloom.drawing.pictures import check_picture as check_picture
 from spanloom.evaluation.calibration import Curve, has_probabilities, threshold_curve
 from spanloom.evaluation.reliability import Reliability, reliability
 

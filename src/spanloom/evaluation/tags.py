@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom.base.errors import CorpusError
-from spanloom.corpus.tags import Reading, read_tag
+from spanloom.corpus.tags import TagMeaning, read_tag
 from spanloom.evaluation.score import Score
 
 Tags = Sequence[Sequence[str]]
@@ -59,7 +59,7 @@ class _Table(dict[str, int]):
     def __init__(self, scheme: str) -> None:
         super().__init__()
         self.scheme = scheme
-        self.readings: list[Reading] = []
+        self.readings: list[TagMeaning] = []
 
     def __missing__(self, tag: str) -> int:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spanloom._native import FeatureProgram
+from spanloom._native import FeatureProgram, ProgramAtom, ProgramTemplate
 from spanloom.features.templates import AFFIXES, FLAGS, INDEXED, LOOKUPS, SIZE, Atom, Operation, Template, View
 
 Resources = Mapping[str, Mapping[str, Sequence[str]]]
@@ -32,12 +32,13 @@ def compile_templates(
             for view in views
         ],
         [
-            (
+            ProgramTemplate(
                 t.kind,
-                [(0, t.offset, False)] if t.kind == "own" else [_atom(a, view_index) for a in t.atoms],
-                min_count if t.min_count is None else t.min_count,
+                [ProgramAtom(0, t.offset)] if t.kind == "own" else [_atom(a, view_index) for a in t.atoms],
                 t.labels(),
-                (t.part, t.atoms[0].offset if t.part in INDEXED else 0),
+                min_count=min_count if t.min_count is None else t.min_count,
+                part=t.part,
+                index=t.atoms[0].offset if t.part in INDEXED else 0,
             )
             for t in templates
         ],
@@ -45,9 +46,9 @@ def compile_templates(
     ), columns
 
 
-def _atom(atom: Atom, view_index: Mapping[View, int]) -> tuple[int, int, bool]:
+def _atom(atom: Atom, view_index: Mapping[View, int]) -> ProgramAtom:
     offset = -atom.offset if atom.anchor == "right" else atom.offset
-    return view_index[atom.view], offset, atom.anchor == "last"
+    return ProgramAtom(view_index[atom.view], offset, from_last=atom.anchor == "last")
 
 
 def view_values(view: View, text: str, resources: Resources) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import FeatureCounts as NativeCounts
-from spanloom._native import FeatureRows, Lattices, SparseRows
+from spanloom._native import FeatureRows, Lattices, SegmentLayout, SparseRows
 from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
 from spanloom.corpus import Sentence
 from spanloom.corpus.columns import missing_column
@@ -74,7 +74,7 @@ class FeatureExtractor:
         self._rows: FeatureRows | None = None
 
     @property
-    def layout(self) -> tuple[int, int, bool]:
+    def layout(self) -> SegmentLayout:
         """Which rows segments need: tokens counted from the left, from the right, and whether each by itself."""
         return self._program.layout
 

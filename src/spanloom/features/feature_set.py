@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,17 +11,13 @@ from typing import Any
 
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.plugins import FEATURES, load_plugin, plugins
+from spanloom.base.toml import read_toml
 from spanloom.features.compiled import Resources, view_values
 from spanloom.features.grammar import parse_template, parse_view
 from spanloom.features.resources import read_resource
 from spanloom.features.separator_sets import clusters
 from spanloom.features.sets import BY_SITES, NAMED
 from spanloom.features.templates import LOOKUPS, SIZE, Template, View
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -106,13 +101,7 @@ class FeatureSet:
     def from_toml(cls, path: str | os.PathLike[str]) -> FeatureSet:
         """Read a set from a file; ``docs/features.md`` shows one."""
         path = Path(path)
-        try:
-            with open(path, "rb") as file:
-                data = tomllib.load(file)
-        except OSError as error:
-            raise CorpusError(f"{path}: cannot be read: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise CorpusError(f"{path}: not a TOML file: {error}") from None
+        data = read_toml(path, CorpusError)
         unknown = sorted(set(data) - {"name", "templates", "min_count", "resources"})
         if unknown:
             raise ParameterError(

@@ -20,6 +20,7 @@ from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import OUTSIDE, SCHEMES, from_tags, is_tag, to_tags
+from spanloom.formats.comments import name_and_value, sentence_comments
 from spanloom.formats.lines import lines
 from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.reading import choice
@@ -27,7 +28,6 @@ from spanloom.formats.report import Report
 from spanloom.formats.writing import target
 
 _COMMENT = re.compile(r"#[^\t]* = |# ?new(doc|par)\b")
-_PAIR = re.compile(r"#\s*([^=]*?)\s*=\s*(.*)")
 _DOCSTART = "-DOCSTART-"
 
 
@@ -76,8 +76,7 @@ def read(
     for block in _blocks(path, report, encoding):
         begins, rows = False, block.rows
         for comment in block.comments:
-            match = _PAIR.match(comment)
-            key, value = match.groups() if match else (comment.lstrip("# "), "")
+            key, value = name_and_value(comment) or (comment.lstrip("# "), "")
             if key == "global.columns" and not fixed:
                 layout = _named(value.split())
             elif key in ("newdoc id", "newdoc"):
@@ -257,18 +256,9 @@ def _sentence(block: _Block, layout: _Layout, scheme: str, report: Report, name:
             report.error("tags", f"{name}:{block.numbers[token]}", message)
 
         mentions += [Mention(label, ((start, end),)) for label, start, end in from_tags(values[i], scheme, complain)]
-    meta: dict[str, Any] = {}
-    text = ""
-    for comment in block.comments:
-        match = _PAIR.match(comment)
-        if match is None:
-            meta.setdefault("comments", []).append(comment.lstrip("# "))
-        elif match[1] == "text":
-            text = match[2]
-        elif match[1] not in ("global.columns", "newdoc id", "newdoc"):
-            meta[match[1]] = match[2]
+    text, meta = sentence_comments(block.comments, lambda key: key in ("global.columns", "newdoc id", "newdoc"))
     try:
-        return Sentence(tokens, mentions, columns, text, meta=meta)
+        return Sentence(tokens, mentions, columns, text or "", meta=meta)
     except ValueError as error:
         report.warning("text-mismatch", f"{name}:{block.numbers[0]}", f"the comment with the text: {error}")
         return Sentence(tokens, mentions, columns, meta=meta)

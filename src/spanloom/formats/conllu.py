@@ -20,6 +20,7 @@ from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.tags import from_tags
 from spanloom.formats.brackets import FIELDS, from_brackets, to_brackets
+from spanloom.formats.comments import name_and_value, sentence_comments
 from spanloom.formats.lines import lines
 from spanloom.formats.loss import Unwritten
 from spanloom.formats.report import Report
@@ -27,7 +28,6 @@ from spanloom.formats.writing import target
 
 _ANNOTATED = ("lemma", "upos", "pos", "head", "deprel")
 COLUMNS = ("lemma", "upos", "pos", "feats", "head", "deprel", "deps", "misc")
-_PAIR = re.compile(r"#\s*([^=]*?)\s*=\s*(.*)")
 _WORD_ID = re.compile(r"\d+")
 _EXTRA_ID = re.compile(r"(\d+)-(\d+)|\d+\.\d+")
 
@@ -77,8 +77,7 @@ def read(path: str, report: Report, *, iob2: str = "", ignore: str = "") -> Iter
     name = "standard input" if path == "-" else path
     for block in _blocks(path, report):
         for comment in block.comments:
-            match = _PAIR.match(comment)
-            key, value = match.groups() if match else (comment.lstrip("# "), "")
+            key, value = name_and_value(comment) or (comment.lstrip("# "), "")
             if key == "global.Entity":
                 state.fields = tuple(value.split("-"))
                 if state.fields[:1] != ("GRP",) or "etype" not in state.fields:
@@ -177,16 +176,9 @@ def _problem(cells: list[str], expected: int) -> str:
 
 
 def _sentence(block: _Block, fields: tuple[str, ...], tags: Tags | None, report: Report, name: str) -> Sentence:
-    meta: dict[str, Any] = {}
-    text = None
-    for comment in block.comments:
-        match = _PAIR.match(comment)
-        if match is None:
-            meta.setdefault("comments", []).append(comment.lstrip("# "))
-        elif match[1] == "text":
-            text = match[2]
-        elif match[1] not in ("newdoc id", "newdoc", "global.Entity") and not match[1].startswith("meta::"):
-            meta[match[1]] = match[2]
+    text, meta = sentence_comments(
+        block.comments, lambda key: key in ("newdoc id", "newdoc", "global.Entity") or key.startswith("meta::")
+    )
     if block.extra:
         meta["extra"] = [[place, "\t".join(cells)] for place, cells in block.extra]
     tokens = [row[1] for row in block.rows]

@@ -1,5 +1,6 @@
 """What a model believes of a sentence: probabilities of mentions, the best sets, samples."""
 
+from spanloom.inference.batch import Batch, ReadChain
 from spanloom.inference.distribution import Distribution, Marginals
 from spanloom.inference.enumeration import Enumeration
 from spanloom.inference.independent import Independent
@@ -12,12 +13,14 @@ from spanloom.inference.trellis import Trellis
 from spanloom.inference.unfolded import unfolded_trellis
 
 __all__ = [
+    "Batch",
     "Distribution",
     "Enumeration",
     "Independent",
     "Joint",
     "Marginals",
     "Mixture",
+    "ReadChain",
     "Reading",
     "Reread",
     "Segmentation",

@@ -6,6 +6,8 @@ Only the starts of the given mentions are followed, so that tagging with probabi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,53 +19,78 @@ from spanloom._native import (
     chain_probabilities,
     segment_probabilities,
 )
+from spanloom.base.arrays import Floats, Pointers
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import Floats
 from spanloom.inference.readings import Reading
+from spanloom.inference.trellis import Trellis
 
-Ints64 = npt.NDArray[np.int64]
-
-
-def chain_batch(
-    structure: ChainStructure,
-    reading: Reading,
-    scores: Floats,
-    ptr: Ints64,
-    global_scores: Floats,
-    mentions: Sequence[Sequence[Mention]],
-    threads: int,
-) -> list[list[float]]:
-    """Return the probability of each mention under a chain; sentence ``s`` has the sites from ``ptr[s]`` on."""
-    first, places = _places(mentions, {label: i for i, label in enumerate(reading.types)})
-    probs = chain_probabilities(structure, global_scores, reading.native, scores, ptr, first, *places, threads)
-    return _lists(probs, first)
+Ints = npt.NDArray[np.int32]
 
 
-def segment_batch(
-    structure: SegmentStructure | SpanStructure,
-    columns: Mapping[str, int],
-    scores: Floats,
-    ptr: Ints64,
-    global_scores: Floats,
-    mentions: Sequence[Sequence[Mention]],
-    threads: int,
-) -> list[list[float]]:
-    """Return the probability of each mention as a segment with its label as column."""
-    first, places = _places(mentions, columns)
-    return _lists(segment_probabilities(structure, global_scores, scores, ptr, first, *places, threads), first)
+class ReadChain(NamedTuple):
+    """A chain, its transition scores ``[from * to]``, and how its columns are read."""
+
+    structure: ChainStructure
+    transitions: Floats
+    reading: Reading
+
+    def trellis(self, scores: Floats) -> Trellis:
+        """Return the distribution of one sentence with these scores ``[site * column]``."""
+        return Trellis.of(self.structure, scores, self.transitions, self.reading)
 
 
-def _places(
-    mentions: Sequence[Sequence[Mention]], numbers: Mapping[str, int]
-) -> tuple[Ints64, tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]]:
-    """Where the mentions of each sentence begin; starts, ends and numbers of labels, −1 for what cannot be."""
-    first = np.zeros(len(mentions) + 1, np.int64)
-    np.cumsum([len(own) for own in mentions], out=first[1:])
-    rows = [(m.start, m.end, -1 if m.discontinuous else numbers.get(m.label, -1)) for own in mentions for m in own]
-    starts, ends, types = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
-    return first, (starts, ends, types)
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Mentions of many sentences, and the scores that say how probable they are.
+
+    Parameters
+    ----------
+    scores
+        ``[site * column]`` of all sentences, without mention penalty.
+    ptr
+        The sites of sentence ``s`` are rows ``ptr[s]`` to ``ptr[s + 1]`` of the scores.
+    global_scores
+        Of the global cells.
+    mentions
+        Of each sentence, those whose probabilities are wanted.
+    threads
+        0 for all cores.
+    """
+
+    scores: Floats
+    ptr: Pointers
+    global_scores: Floats
+    mentions: Sequence[Sequence[Mention]]
+    threads: int = 0
+
+    def by_chain(self, chain: ReadChain) -> list[list[float]]:
+        """Return the probability of each mention under a chain with its own transition scores."""
+        structure, transitions, reading = chain
+        first, places = self._places({label: i for i, label in enumerate(reading.types)})
+        given = (self.scores, self.ptr, first, *places, self.threads)
+        return _lists(chain_probabilities(structure, transitions, reading.native, *given), first)
+
+    def by_segments(self, structure: SegmentStructure | SpanStructure, columns: Mapping[str, int]) -> list[list[float]]:
+        """Return the probability of each mention as a segment with its label as column."""
+        first, places = self._places(columns)
+        given = (self.scores, self.ptr, first, *places, self.threads)
+        return _lists(segment_probabilities(structure, self.global_scores, *given), first)
+
+    def scores_of(self, sentence: int, columns: int) -> Floats:
+        """Return the scores ``[site * column]`` of one sentence."""
+        first, last = self.ptr[sentence : sentence + 2].tolist()
+        return self.scores[first * columns : last * columns]
+
+    def _places(self, numbers: Mapping[str, int]) -> tuple[Pointers, tuple[Ints, Ints, Ints]]:
+        """Where the mentions of each sentence begin; starts, ends and numbers of labels, −1 for what cannot be."""
+        first = np.zeros(len(self.mentions) + 1, np.int64)
+        np.cumsum([len(own) for own in self.mentions], out=first[1:])
+        flat = (m for own in self.mentions for m in own)
+        rows = [(m.start, m.end, -1 if m.discontinuous else numbers.get(m.label, -1)) for m in flat]
+        starts, ends, types = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
+        return first, (starts, ends, types)
 
 
-def _lists(probs: Floats, first: Ints64) -> list[list[float]]:
+def _lists(probs: Floats, first: Pointers) -> list[list[float]]:
     flat, bounds = np.minimum(probs, 1.0).tolist(), first.tolist()
     return [flat[bounds[s] : bounds[s + 1]] for s in range(len(bounds) - 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,21 @@ CELLS = 500_000
 def most_structures(sites: int) -> int:
     """Return how many structures of a sentence are listed at most."""
     return min(STRUCTURES, max(32, CELLS // max(sites, 1)))
+
+
+def growing(first: int, most: int = STRUCTURES) -> Iterator[tuple[int, bool]]:
+    """Yield how many of the best structures to list, four times as many each time, and whether there will be no more.
+
+    Examples
+    --------
+    >>> list(growing(16, 100))
+    [(16, False), (64, False), (100, True)]
+    """
+    size = min(first, most)
+    while size < most:
+        yield size, False
+        size = min(4 * size, most)
+    yield size, True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +117,12 @@ class Distribution(ABC):
     @abstractmethod
     def _given(self, mention: Mention, must: bool) -> Distribution | None:
         """Return the distribution given that a mention is in the set, or is not; None if that cannot be."""
+
+    def _probable(self, candidates: Iterable[Mention], above: float) -> Iterator[Mention]:
+        """Yield the candidates with a probability of at least ``above``, with ``prob`` set."""
+        for mention in candidates:
+            if (p := self.prob(mention)) >= above:
+                yield Mention(mention.label, mention.parts, p, mention.attributes)
 
     def mentions(self, above: float = 0.5) -> list[Mention]:
         """Return every mention with a probability of at least ``above``, in reading order.

@@ -20,6 +20,7 @@ from spanloom.inference.distribution import (
     Floats,
     Marginals,
     add_alike,
+    growing,
     in_order,
     most_structures,
 )
@@ -70,16 +71,12 @@ class Enumeration(Distribution):
         labels: frozenset[str],
     ) -> Enumeration:
         """List the best paths of a trellis and read each."""
-        most = most_structures(trellis.sites)
-        asked = 16
-        while True:
-            log_probs, flat = trellis.k_best(asked)
-            missing = max(0.0, 1.0 - math.fsum(np.exp(log_probs).tolist()))
-            if len(log_probs) < asked:
-                missing = 0.0
-            if missing <= MISSING or asked >= most:
+        for size, last in growing(16, most_structures(trellis.sites)):
+            log_probs, flat = trellis.k_best(size)
+            listed = len(log_probs) < size
+            missing = 0.0 if listed else max(0.0, 1.0 - math.fsum(np.exp(log_probs).tolist()))
+            if last or missing <= MISSING:
                 break
-            asked = min(4 * asked, most)
         columns = flat.reshape(len(log_probs), trellis.sites)
         return cls(log_probs, columns, [decode(row) for row in columns], names, trellis.log_z, missing, labels)
 

@@ -10,7 +10,16 @@ import numpy as np
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.inference.best import best_tuples
-from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
+from spanloom.inference.distribution import (
+    MISSING,
+    STRUCTURES,
+    Distribution,
+    Marginals,
+    add_alike,
+    covered,
+    growing,
+    in_order,
+)
 from spanloom.inference.mixture import Mixture
 
 
@@ -51,10 +60,7 @@ class Joint(Distribution):
             return
         # If P = 1 − Π (1 − P_i) reaches `above`, then some P_i reaches 1 − (1 − above)^(1/m).
         least = -math.expm1(_log1m(above) / len(self.parts)) if above < 1 else 1.0
-        for mention in {m for part in self.parts for m in part._above(least * (1 - MISSING))}:
-            p = self.prob(mention)
-            if p >= above:
-                yield Mention(mention.label, mention.parts, p, mention.attributes)
+        yield from self._probable({m for part in self.parts for m in part._above(least * (1 - MISSING))}, above)
 
     def marginals(self) -> Marginals:
         """Return those of the parts side by side, as ``part:column``; the parts must have the same sites."""
@@ -69,13 +75,13 @@ class Joint(Distribution):
     def _best(self, k: int) -> list[tuple[float, list[Mention]]]:
         if not self._shared:
             return self._combinations(k, k)
-        asked = max(16, 2 * k)
-        while True:
-            found = self._combinations(asked, asked)
+        best: list[tuple[float, list[Mention]]] = []
+        for size, _ in growing(max(16, 2 * k), max(2 * k, STRUCTURES)):
+            found = self._combinations(size, size)
             best = add_alike(found, k)
-            if len(found) < asked or asked >= STRUCTURES or (len(best) == k and covered(found) >= 1 - MISSING):
-                return best
-            asked = min(4 * asked, STRUCTURES)
+            if len(found) < size or (len(best) == k and covered(found) >= 1 - MISSING):
+                break
+        return best
 
     def _combinations(self, k: int, each: int) -> list[tuple[float, list[Mention]]]:
         """The best combinations of the sets of the parts: no more than the ``k`` best of a part can be among them."""

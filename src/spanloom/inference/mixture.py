@@ -9,7 +9,7 @@ import numpy as np
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, covered
+from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, covered, growing
 
 
 class Mixture(Distribution):
@@ -29,10 +29,7 @@ class Mixture(Distribution):
 
     def _above(self, above: float) -> Iterator[Mention]:
         # A mean reaches `above` only if one of the cases does.
-        for mention in {m for case in self.cases for m in case._above(above * (1 - MISSING))}:
-            p = self.prob(mention)
-            if p >= above:
-                yield Mention(mention.label, mention.parts, p, mention.attributes)
+        return self._probable({m for case in self.cases for m in case._above(above * (1 - MISSING))}, above)
 
     def marginals(self) -> Marginals:
         each = [case.marginals() for case in self.cases]
@@ -40,19 +37,18 @@ class Mixture(Distribution):
         return Marginals(each[0].names, each[0].sites, mean)
 
     def _best(self, k: int) -> list[tuple[float, list[Mention]]]:
-        asked = max(16, 2 * k)
-        while True:
-            lists = [case._best(asked) for case in self.cases]
+        best: list[tuple[float, list[Mention]]] = []
+        for size, _ in growing(max(16, 2 * k), max(2 * k, STRUCTURES)):
+            lists = [case._best(size) for case in self.cases]
             found = [
                 (log_prob + case.log_z - self.log_z, mentions)
                 for case, own in zip(self.cases, lists, strict=True)
                 for log_prob, mentions in own
             ]
             best = add_alike(found, k)
-            all_listed = all(len(own) < asked for own in lists)
-            if all_listed or asked >= STRUCTURES or (len(best) == k and covered(found) >= 1 - MISSING):
-                return best
-            asked = min(4 * asked, STRUCTURES)
+            if all(len(own) < size for own in lists) or (len(best) == k and covered(found) >= 1 - MISSING):
+                break
+        return best
 
     def sample(self, n: int, seed: int) -> list[list[Mention]]:
         random = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, covered, in_order
+from spanloom.inference.distribution import MISSING, Distribution, Marginals, add_alike, covered, growing, in_order
 
 
 class Reread(Distribution):
@@ -37,12 +37,12 @@ class Reread(Distribution):
     @cached_property
     def _listed(self) -> list[tuple[float, list[Mention]]]:
         """Log-probabilities and what the sets are read as."""
-        asked = 16
-        while True:
-            found = self.base._best(asked)
-            if len(found) < asked or 1.0 - covered(found) <= MISSING or asked >= STRUCTURES:
-                return [(log_prob, self._read(mentions)) for log_prob, mentions in found]
-            asked = min(4 * asked, STRUCTURES)
+        found: list[tuple[float, list[Mention]]] = []
+        for size, _ in growing(16):
+            found = self.base._best(size)
+            if len(found) < size or 1.0 - covered(found) <= MISSING:
+                break
+        return [(log_prob, self._read(mentions)) for log_prob, mentions in found]
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -52,9 +52,7 @@ class Reread(Distribution):
         return min(1.0, math.fsum(math.exp(p) for p, own in self._listed if mention in own))
 
     def _above(self, above: float) -> Iterator[Mention]:
-        for mention in dict.fromkeys(m for _, own in self._listed for m in own):
-            if (p := self.prob(mention)) >= above:
-                yield Mention(mention.label, mention.parts, p)
+        return self._probable(dict.fromkeys(m for _, own in self._listed for m in own), above)
 
     def marginals(self) -> Marginals:
         return self.base.marginals()

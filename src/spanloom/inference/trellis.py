@@ -15,7 +15,7 @@ import numpy as np
 from spanloom._native import ChainStructure, FlatReading
 from spanloom._native import Trellis as NativeTrellis
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import Distribution, Floats, Marginals, covered, in_order, most_structures
+from spanloom.inference.distribution import Distribution, Floats, Marginals, covered, growing, in_order, most_structures
 from spanloom.inference.readings import Ints, Reading
 
 
@@ -81,18 +81,18 @@ class Trellis(Distribution):
         """
         known: dict[tuple[Mention, ...], float] = {}
         most = max(2 * k, most_structures(self.native.sites))
-        asked = min(max(16, 2 * k), most)
-        while True:
-            log_probs, columns = self.native.k_best(asked)
+        best: list[tuple[float, list[Mention]]] = []
+        for size, _ in growing(max(16, 2 * k), most):
+            log_probs, columns = self.native.k_best(size)
             for found in self._read(columns, len(log_probs)):
                 key = tuple(found)
                 if key not in known:
                     known[key] = self._set_log_prob(found)
             best = sorted(((p, list(key)) for key, p in known.items()), key=lambda pair: -pair[0])
-            done = len(log_probs) < asked or asked >= most
-            if done or (len(best) >= k and math.exp(best[k - 1][0]) >= 1 - covered(best)):
-                return best[:k]
-            asked = min(4 * asked, most)
+            listed = len(log_probs) < size
+            if listed or (len(best) >= k and math.exp(best[k - 1][0]) >= 1 - covered(best)):
+                break
+        return best[:k]
 
     def _set_log_prob(self, mentions: Sequence[Mention]) -> float:
         places = self._places(mentions)

@@ -5,7 +5,7 @@ from spanloom.learning.follow import Interrupted, Steps, follow, named
 from spanloom.learning.lbfgs import LBFGS
 from spanloom.learning.online import LogLinear, Mira, Online, SubsetProblem, SubsetWeights, learn_subsets
 from spanloom.learning.perceptron import Perceptron
-from spanloom.learning.problem import Auto, Problem, StructureTrainer, Trainer, Weights
+from spanloom.learning.problem import Auto, LearningProblem, StructureTrainer, Trainer, Weights
 from spanloom.learning.records import Iteration, Listener
 from spanloom.learning.shares import Watched
 
@@ -21,12 +21,12 @@ __all__ = [
     "Auto",
     "Interrupted",
     "Iteration",
+    "LearningProblem",
     "Listener",
     "LogLinear",
     "Mira",
     "Online",
     "Perceptron",
-    "Problem",
     "Steps",
     "StructureTrainer",
     "SubsetProblem",

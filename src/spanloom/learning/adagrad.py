@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from spanloom._native import Adagrad as Learner
 from spanloom.base.parameters import check_number
 from spanloom.learning.follow import Steps
-from spanloom.learning.problem import Problem, StructureTrainer, Weights
+from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
 
 RATE = 0.2
@@ -42,7 +42,9 @@ class Adagrad(StructureTrainer):
         super().check()
         check_number("l2", self.l2, low=0)
 
-    def steps(self, problem: Problem, *, seed: int, threads: int | None = None, component: int = 0) -> Steps[Weights]:
+    def steps(
+        self, problem: LearningProblem, *, seed: int, threads: int | None = None, component: int = 0
+    ) -> Steps[Weights]:
         """Yield each epoch's record and a function that returns the weights.
 
         The objective in the records is the sum of the sentences' losses, each before its step. Steps follow each other,

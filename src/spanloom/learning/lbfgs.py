@@ -20,7 +20,7 @@ from spanloom.base.arrays import Floats, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice, check_count, check_number
 from spanloom.learning.follow import Learned, Steps
-from spanloom.learning.problem import Problem, StructureTrainer, Weights
+from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
 from spanloom.learning.sharing import SharedObjective
 from spanloom.learning.tying import shortest, untied
@@ -82,7 +82,7 @@ class LBFGS(StructureTrainer):
         return CompressedRows(rows, merge=self.l1 == 0, bundles=self.support == "all")
 
     def steps(
-        self, problem: Problem, *, seed: int = 0, threads: int | None = None, component: int = 0
+        self, problem: LearningProblem, *, seed: int = 0, threads: int | None = None, component: int = 0
     ) -> Steps[Weights]:
         objective = self._objective(problem, threads)
         x = self._start(objective, problem)
@@ -122,7 +122,7 @@ class LBFGS(StructureTrainer):
             yield record, lambda: weights(optimiser.x())
 
     def shared_steps(
-        self, problems: Sequence[Problem], share: float, *, threads: int | None = None
+        self, problems: Sequence[LearningProblem], share: float, *, threads: int | None = None
     ) -> Steps[list[Weights]]:
         """Learn several problems at once whose weights have something in common; see ``SharedObjective``."""
         if self.l1 or self.support != "all":
@@ -142,7 +142,7 @@ class LBFGS(StructureTrainer):
         return self.minimise(objective, objective.parameters(starts), weights, convex=convex, threads=threads)
 
     def along_l2(
-        self, problem: Problem, values: Iterable[float], *, threads: int | None = None
+        self, problem: LearningProblem, values: Iterable[float], *, threads: int | None = None
     ) -> Iterator[tuple[float, Weights]]:
         """Train for each value of ``l2``, the largest first, each from the optimum of the one before.
 
@@ -158,7 +158,7 @@ class LBFGS(StructureTrainer):
             x = optimiser.x()
             yield l2, _weights(objective, problem.structure, x)
 
-    def _objective(self, problem: Problem, threads: int | None) -> Likelihood:
+    def _objective(self, problem: LearningProblem, threads: int | None) -> Likelihood:
         rows = problem.compressed or self.prepare(problem.rows)
         observed = self.support == "observed"
         return Likelihood(
@@ -177,7 +177,7 @@ class LBFGS(StructureTrainer):
             return shortest(tied)
         return tied
 
-    def _start(self, objective: Likelihood, problem: Problem) -> Floats:
+    def _start(self, objective: Likelihood, problem: LearningProblem) -> Floats:
         if problem.start is None:
             return np.zeros(objective.size)
         weights = untied(problem.start.features, self.site_tying(problem.site_tying, problem.structure.columns)).astype(

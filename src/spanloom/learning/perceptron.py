@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spanloom._native import Perceptron as Learner
 from spanloom.learning.follow import Steps
-from spanloom.learning.problem import Problem, StructureTrainer, Weights
+from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
 
 
@@ -24,7 +24,9 @@ class Perceptron(StructureTrainer):
     name = "perceptron"
     usual = 500
 
-    def steps(self, problem: Problem, *, seed: int, threads: int | None = None, component: int = 0) -> Steps[Weights]:
+    def steps(
+        self, problem: LearningProblem, *, seed: int, threads: int | None = None, component: int = 0
+    ) -> Steps[Weights]:
         """Yield each epoch's record and a function that returns the averaged weights.
 
         Sentences are visited in an order drawn anew from ``seed`` for every epoch. Training stops after ``max_iter``

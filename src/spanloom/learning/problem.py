@@ -30,7 +30,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LearningProblem:
     """One component to be learned.
 
     Attributes
@@ -122,10 +122,10 @@ class StructureTrainer(Trainer):
         return None
 
     @abstractmethod
-    def steps(self, problem: Problem, *, seed: int, threads: int | None, component: int = 0) -> Steps[Weights]:
+    def steps(self, problem: LearningProblem, *, seed: int, threads: int | None, component: int = 0) -> Steps[Weights]:
         """Yield each iteration's record and a function that returns the weights at that point."""
 
-    def refuse_tying(self, problem: Problem) -> None:
+    def refuse_tying(self, problem: LearningProblem) -> None:
         """Raise for tied weights, where the trainer cannot learn them."""
         if problem.site_tying is not None or problem.global_tying is not None:
             raise ParameterError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from spanloom._native import Decoder, MentionFinder, SparseRows
 from spanloom.corpus.mention import Mention
+from spanloom.inference import Batch
 from spanloom.learning import Weights
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
@@ -43,7 +44,7 @@ class Finder:
 
     def find(self, rows: SparseRows, threads: int | None, *, probabilities: bool = False, above: float = 0) -> Mentions:
         """Return the mentions of the best structures; with ``above``, every one with at least this probability."""
-        ptr, places, probs = self.native.find(rows, threads or 0, probabilities, above)
+        ptr, places, probs = self.native.find(rows, threads or 0, probabilities=probabilities, above=above)
         flat, labels, bounds = iter(places.tolist()), self.labels, ptr.tolist()
         three = zip(flat, flat, flat, strict=True)
         if probabilities or above > 0:
@@ -64,18 +65,19 @@ def with_probabilities(
     threads: int | None,
 ) -> Mentions:
     """Give mentions the probability that one of the components finds them, 1 − Π (1 − P), without mention penalty."""
-    probs = [[0.0] * len(own) for own in found]
     tables = decoder.all_scores(rows, threads or 0)
     if len(components) == 1:
-        each = components[0].probabilities(tables[0], rows.group_ptr, weights[0].globals, shapes, found, threads or 0)
+        batch = Batch(tables[0], rows.group_ptr, weights[0].globals, found, threads or 0)
+        each = components[0].probabilities(batch, shapes)
         return [[*map(probable, *pair)] for pair in zip(found, each, strict=True)]
+    probs = [[0.0] * len(own) for own in found]
     for component, one, scores in zip(components, weights, tables, strict=True):
         places = [[i for i, m in enumerate(own) if m.label in component.types] for own in found]
         if not any(places):
             continue
-        asked = [[own[i] for i in some] for own, some in zip(found, places, strict=True)]
-        each = component.probabilities(scores, rows.group_ptr, one.globals, shapes, asked, threads or 0)
-        for known, some, new in zip(probs, places, each, strict=True):
+        mentions = [[own[i] for i in some] for own, some in zip(found, places, strict=True)]
+        batch = Batch(scores, rows.group_ptr, one.globals, mentions, threads or 0)
+        for known, some, new in zip(probs, places, component.probabilities(batch, shapes), strict=True):
             for i, p in zip(some, new, strict=True):
                 known[i] += p * (1 - known[i])  # so that small ones stay exact
     return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]

@@ -28,13 +28,11 @@ from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
-from spanloom.inference import Distribution, Enumeration, Reading, Trellis, segment_reading
-from spanloom.inference.batch import chain_batch
+from spanloom.inference import Distribution, Enumeration, ReadChain, segment_reading
 from spanloom.models.base import Mentions
-from spanloom.models.component import Component, Shapes
+from spanloom.models.component import Component, Shapes, pair_names
 from spanloom.models.structured import StructuredModel
-from spanloom.schemes import Representations
-from spanloom.schemes.biohd import Biohd
+from spanloom.schemes import Representations, Segments
 from spanloom.schemes.labelling import Labelling, Labels, labelling
 from spanloom.schemes.partial import Mask, allowed_labels
 from spanloom.schemes.words import TOKEN
@@ -48,8 +46,9 @@ class ChainComponent(Component):
         self.representations = representations
         self.columns = segments.labels
         self.types = segments.types
-        self.exact = not isinstance(segments, Biohd)
-        self._reading = None if isinstance(segments, Biohd) else segment_reading(segments, unique=constrained)
+        # No dynamic program follows the mentions of BIOHD, which are read off the whole sentence.
+        self._reading = segment_reading(segments, unique=constrained) if isinstance(segments, Segments) else None
+        self.exact = self._reading is not None
         n = len(self.columns)
         legal = np.ones((n, n), np.uint8)
         start, end = np.ones(n, np.uint8), np.ones(n, np.uint8)
@@ -83,27 +82,15 @@ class ChainComponent(Component):
     def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
         return self.segments.decode_all(cells % len(self.columns), ptr)
 
-    def chain(self, global_scores: Floats) -> tuple[ChainStructure, Floats, Reading] | None:
-        return None if self._reading is None else (self._structure, global_scores, self._reading)
+    def chain(self, global_scores: Floats) -> ReadChain | None:
+        return None if self._reading is None else ReadChain(self._structure, global_scores, self._reading)
 
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Distribution:
-        if self._reading is not None:
-            return Trellis.of(self.structure, scores, global_scores, self._reading)
+        chain = self.chain(global_scores)
+        if chain is not None:
+            return chain.trellis(scores)
         native = NativeTrellis(self.structure, scores, global_scores)
         return Enumeration.of(native, self.columns, self.segments.decode, self.types)
-
-    def probabilities(
-        self,
-        scores: Floats,
-        ptr: Pointers,
-        global_scores: Floats,
-        shapes: Shapes,
-        mentions: Sequence[Sequence[Mention]],
-        threads: int = 0,
-    ) -> list[list[float]]:
-        if self._reading is None:
-            return super().probabilities(scores, ptr, global_scores, shapes, mentions, threads)
-        return chain_batch(self.structure, self._reading, scores, ptr, global_scores, mentions, threads)
 
     def starts(self) -> list[str | None]:
         return self.segments.starts()
@@ -112,7 +99,7 @@ class ChainComponent(Component):
         return self.segments.words(column, left or TOKEN)
 
     def global_names(self) -> list[str]:
-        return [f"{a} → {b}" for a in self.columns for b in self.columns]
+        return pair_names(self.columns)
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from spanloom._native import ChainStructure, Lattices, Structure
+from spanloom._native import Lattices, Structure
 from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.inference import Distribution, Reading
+from spanloom.inference import Batch, Distribution, ReadChain
 from spanloom.schemes.partial import Mask
 from spanloom.schemes.words import TOKEN
 
@@ -115,8 +113,8 @@ class Component(ABC):
         """Name the global cells, in order, for explanations."""
         return ()
 
-    def chain(self, global_scores: Floats) -> tuple[ChainStructure, Floats, Reading] | None:
-        """Return a chain with the same columns, its transition scores, and how columns are read; None if there is none.
+    def chain(self, global_scores: Floats) -> ReadChain | None:
+        """Return a chain with the same columns, for these scores of global cells; None if there is none.
 
         Mentions of such components are found and judged natively, in one pass.
         """
@@ -136,23 +134,25 @@ class Component(ABC):
             Of the sentences at hand, and which of them it is.
         """
 
-    def probabilities(
-        self,
-        scores: Floats,
-        ptr: Pointers,
-        global_scores: Floats,
-        shapes: Shapes,
-        mentions: Sequence[Sequence[Mention]],
-        threads: int = 0,
-    ) -> list[list[float]]:
-        """Return the probabilities of the given mentions of many sentences.
-
-        The sites of sentence ``s`` are rows ``ptr[s]`` to ``ptr[s + 1]`` of ``scores``; ``threads=0`` for all cores.
-        """
-        table, bounds = scores.reshape(-1, len(self.columns)), ptr.tolist()
+    def probabilities(self, batch: Batch, shapes: Shapes) -> list[list[float]]:
+        """Return the probabilities of the mentions of many sentences; those of a chain natively."""
+        chain = self.chain(batch.global_scores)
+        if chain is not None:
+            return batch.by_chain(chain)
         found: list[list[float]] = []
-        for number, own in enumerate(mentions):
-            rows = np.ascontiguousarray(table[bounds[number] : bounds[number + 1]]).ravel()
-            one = self.distribution(rows, global_scores, shapes, number) if own else None
+        for number, own in enumerate(batch.mentions):
+            scores = batch.scores_of(number, len(self.columns))
+            one = self.distribution(scores, batch.global_scores, shapes, number) if own else None
             found.append([one.prob(mention) for mention in own] if one is not None else [])
         return found
+
+
+def pair_names(names: Sequence[str]) -> list[str]:
+    """Name the transitions between columns.
+
+    Examples
+    --------
+    >>> pair_names(["O", "I"])
+    ['O → O', 'O → I', 'I → O', 'I → I']
+    """
+    return [f"{a} → {b}" for a in names for b in names]

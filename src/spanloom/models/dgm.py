@@ -17,11 +17,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from spanloom._native import Lattices
+from spanloom._native import Lattices, SegmentLayout
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.trees import arcs_to_right, heads_of, is_single_arc, is_valid_span
-from spanloom.models.segments import Layout, SegmentModel
+from spanloom.models.segments import SegmentModel
 from spanloom.models.semimarkov import SemiMarkov
 
 
@@ -46,7 +46,7 @@ class Guided(SegmentModel):
         )
         return sorted(found)
 
-    def lattices(self, sentences: Sequence[Sentence], layout: Layout) -> Lattices:
+    def lattices(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Lattices:
         lengths = np.array([len(s) for s in sentences], np.int64)
         heads = [heads_of(s, number) for number, s in enumerate(sentences)]
         flat = np.concatenate(heads) if heads else np.zeros(0, np.int32)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spanloom.base.errors import ParameterError
 from spanloom.features import FeatureExtractor
-from spanloom.learning import LBFGS, Problem, Steps, StructureTrainer, Weights
+from spanloom.learning import LBFGS, LearningProblem, Steps, StructureTrainer, Weights
 from spanloom.models.base import Task
 from spanloom.models.component import Component
 from spanloom.models.supervised import supervise
@@ -72,8 +72,8 @@ class LocalLearner(Learner):
         problems = [self._problem(component, start) for component, start in zip(components, starts, strict=True)]
         return self.trainer.shared_steps(problems, share, threads=self.task.threads)
 
-    def _problem(self, component: Component, start: Weights | None) -> Problem:
-        return Problem(
+    def _problem(self, component: Component, start: Weights | None) -> LearningProblem:
+        return LearningProblem(
             self._rows,
             component.structure_for(self._shapes),
             supervise(component, self.task.sentences, self.task.gold, self._shapes),

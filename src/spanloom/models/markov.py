@@ -15,8 +15,7 @@ from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSea
 from spanloom.base.arrays import Floats, Floats32, Pointers, without_small
 from spanloom.corpus.document import Sentence
 from spanloom.features import FeatureExtractor
-from spanloom.inference import Distribution, Reading, Trellis, segment_reading
-from spanloom.inference.batch import chain_batch
+from spanloom.inference import Batch, Distribution, ReadChain, segment_reading
 from spanloom.learning import Weights
 from spanloom.models.base import Mentions
 from spanloom.models.contrast import (
@@ -201,12 +200,12 @@ class Markov(Trained):
         return next(self.distributions([sentence], 1))
 
     def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
-        structure, transitions, reading = self._chain()
+        chain = self._chain()
         for chunk in chunks(sentences, max(CHUNK // self.size, 1)):
             local, at = self.believed_scores(chunk, threads or 0), 0
             for sentence in chunk:
                 own = local[at : at + len(sentence)]
-                yield Trellis.of(structure, self.state_scores(own).ravel(), transitions, reading)
+                yield chain.trellis(self.state_scores(own).ravel())
                 at += len(sentence)
 
     def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
@@ -228,15 +227,15 @@ class Markov(Trained):
 
     def _judged(self, found: Mentions, local: Floats, bounds: Pointers, threads: int | None) -> Mentions:
         """Give mentions their probabilities; sentence ``s`` has the tokens from ``bounds[s]`` on."""
-        structure, transitions, reading = self._chain()
-        scores = self.state_scores(local, bounds).ravel()
-        probs = chain_batch(structure, reading, scores, bounds, transitions, found, threads or 0)
+        chain = self._chain()
+        batch = Batch(self.state_scores(local, bounds).ravel(), bounds, chain.transitions, found, threads or 0)
+        probs = batch.by_chain(chain)
         return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
 
-    def _chain(self) -> tuple[ChainStructure, Floats, Reading]:
+    def _chain(self) -> ReadChain:
         """The chain over states and how it is read."""
         reading = segment_reading(self.segments, unique=self.model.constrained, states=self.last.tolist())
-        return *self.trellis(), reading
+        return ReadChain(*self.trellis(), reading)
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
         """Beside weights of features and of histories, what each choice is normalised by."""

@@ -36,7 +36,7 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
-from spanloom.learning import Interrupted, Iteration, Problem, Weights, follow
+from spanloom.learning import Interrupted, Iteration, LearningProblem, Weights, follow
 from spanloom.models.base import Model, Task
 from spanloom.models.markov import Markov, history_name
 from spanloom.models.structured import structure_trainer
@@ -106,7 +106,7 @@ class Memm(Model):
         first = np.repeat(rows.group_ptr[:-1], np.diff(rows.group_ptr))  # of each token's sentence
         cells = ((np.arange(len(labels)) - first) * size + labels).astype(np.int32)
         tie = representations.tie(segments.labels)
-        problem = Problem(
+        problem = LearningProblem(
             _with_more(rows, [rows.width + h for h in histories], width),
             ChoiceStructure(size),
             _supervision(self, segments, task, rows.group_ptr, cells),

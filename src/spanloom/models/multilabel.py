@@ -95,13 +95,13 @@ class Multilabel(Model):
 
     def misfit(self, mentions: Sequence[Mention]) -> tuple[int, str] | None:
         # With rescoring, restrictions count in tagging only: learning holds all.
-        asked = () if self.rescore or self.restrictions == "auto" else tuple(self.restrictions)
+        restrictions = () if self.rescore or self.restrictions == "auto" else tuple(self.restrictions)
         limit = 0 if self.restrictions != "auto" and "contiguous" in self.restrictions else self.max_gap
         for i, mention in enumerate(mentions):
             if limit is not None and widest_gap(mention) > limit:
                 return i, f"has a gap of {widest_gap(mention)} tokens, and at most {limit} were asked for"
             for j, other in enumerate(mentions[:i]):
-                name = conflict(mention, other, asked)
+                name = conflict(mention, other, restrictions)
                 if name is not None:
                     return i, f"breaks the restriction {name!r} with mention {j}: {other.label} {other.parts}"
         return None

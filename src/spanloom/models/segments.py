@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from spanloom._native import Lattices, SegmentStructure, SpanStructure
-from spanloom.base.arrays import Cells, Floats, Pointers
+from spanloom._native import Lattices, SegmentLayout, SegmentStructure, SpanStructure
+from spanloom.base.arrays import Cells, Pointers
 from spanloom.base.errors import ModelFileError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.inference.batch import segment_batch
+from spanloom.inference import Batch
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import StructuredModel
@@ -32,7 +32,8 @@ from spanloom.schemes.words import article
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Layout = tuple[int, int, bool]
+PLAIN = SegmentLayout()
+"""The rows that every segment has, whatever the features."""
 
 
 class LatticeComponent(Component):
@@ -48,7 +49,7 @@ class LatticeComponent(Component):
         self.columns = (*self.outside, *types)
         self.types = frozenset(types)
         self._index = {name: column for column, name in enumerate(self.columns)}
-        self._structure = self.kind(len(self.columns), all_segments([], 1, (1, 1, False)))
+        self._structure = self.kind(len(self.columns), all_segments([], 1, PLAIN))
 
     @property
     def structure(self) -> SegmentStructure | SpanStructure:
@@ -59,7 +60,7 @@ class LatticeComponent(Component):
 
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         """Encode one sentence by the lattice of all segments, each with the rows that every segment has."""
-        return self._encode(mentions, all_segments([n], max(n, 1), (1, 1, False)), 0)
+        return self._encode(mentions, all_segments([n], max(n, 1), PLAIN), 0)
 
     def encode_all(self, gold: Sequence[Sequence[Mention]], shapes: Shapes) -> list[Cells]:
         lattices = lattices_of(shapes)
@@ -67,7 +68,7 @@ class LatticeComponent(Component):
 
     def allowed(self, mentions: Sequence[Mention], known: Known, n: int) -> Mask:
         """Return what is allowed in the lattice of ``encode``."""
-        return self.allowed_in(mentions, known, Shapes([n], all_segments([n], max(n, 1), (1, 1, False))), 0)
+        return self.allowed_in(mentions, known, Shapes([n], all_segments([n], max(n, 1), PLAIN)), 0)
 
     def allowed_in(self, mentions: Sequence[Mention], known: Known, shapes: Shapes, number: int) -> Mask:
         flat = lattices_of(shapes).spans(number).tolist()
@@ -78,7 +79,7 @@ class LatticeComponent(Component):
 
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         """Undo ``encode``; only ``decode_all`` knows the candidates of other cells."""
-        shapes = Shapes([n], all_segments([n], max(n, 1), (1, 1, False)))
+        shapes = Shapes([n], all_segments([n], max(n, 1), PLAIN))
         return self.decode_all(cells, np.array([0, len(cells)], np.int64), shapes)[0]
 
     def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
@@ -95,18 +96,9 @@ class LatticeComponent(Component):
             )
         return found
 
-    def probabilities(
-        self,
-        scores: Floats,
-        ptr: Pointers,
-        global_scores: Floats,
-        shapes: Shapes,
-        mentions: Sequence[Sequence[Mention]],
-        threads: int = 0,
-    ) -> list[list[float]]:
-        structure = self.structure_for(shapes)
+    def probabilities(self, batch: Batch, shapes: Shapes) -> list[list[float]]:
         columns = {name: y for name, y in self._index.items() if y >= len(self.outside)}
-        return segment_batch(structure, columns, scores, ptr, global_scores, mentions, threads)
+        return batch.by_segments(self.structure_for(shapes), columns)
 
     def located(self, mentions: Sequence[Mention], shapes: Shapes, number: int) -> list[tuple[int, Parts]]:
         """Every cell of a candidate is told by the candidate; global cells join neighbouring ones."""
@@ -163,11 +155,11 @@ class SegmentModel(StructuredModel):
     def component(self, types: Sequence[str]) -> LatticeComponent:
         """Make the component for these types."""
 
-    def lattices(self, sentences: Sequence[Sentence], layout: Layout) -> Lattices:
+    def lattices(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Lattices:
         """Return the candidates of sentences: all segments that are not too long, unless a model has fewer."""
         return all_segments([len(s) for s in sentences], self.longest or 1, layout)
 
-    def shapes(self, sentences: Sequence[Sentence], layout: Layout) -> Shapes:
+    def shapes(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Shapes:
         return Shapes([len(s) for s in sentences], self.lattices(sentences, layout))
 
     def resolve(self, gold: Mentions, lengths: Sequence[int]) -> Self:
@@ -206,7 +198,7 @@ class SegmentModel(StructuredModel):
             raise ModelFileError(f"the types of the {cls.name} model are damaged: {error}") from None
 
 
-def all_segments(lengths: Sequence[int], longest: int, layout: Layout) -> Lattices:
+def all_segments(lengths: Sequence[int], longest: int, layout: SegmentLayout) -> Lattices:
     """Return the lattices of sentences with all segments of up to ``longest`` tokens."""
     return Lattices.up_to(np.asarray(lengths, np.int64), longest, layout)
 

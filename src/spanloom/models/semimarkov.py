@@ -19,7 +19,7 @@ from spanloom._native import SegmentStructure
 from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
 from spanloom.inference import Segmentation
-from spanloom.models.component import Shapes
+from spanloom.models.component import Shapes, pair_names
 from spanloom.models.segments import LatticeComponent, SegmentModel, lattices_of
 from spanloom.schemes import first_misfit
 
@@ -37,7 +37,7 @@ class SegmentComponent(LatticeComponent):
         return Segmentation(structure, scores, global_scores, self.columns, spans, number)
 
     def global_names(self) -> list[str]:
-        return [f"{a} → {b}" for a in self.columns for b in self.columns]
+        return pair_names(self.columns)
 
 
 @dataclass(frozen=True)

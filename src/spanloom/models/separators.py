@@ -11,8 +11,7 @@ from spanloom._native import ChainStructure
 from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.inference import Reading, Trellis, separator_reading
-from spanloom.inference.batch import chain_batch
+from spanloom.inference import ReadChain, Trellis, separator_reading
 from spanloom.models.component import Component, Shapes
 from spanloom.schemes.partial import Mask, allowed_separators
 from spanloom.schemes.separators import SEPARATORS, START, encode_separators, inside_left, inside_right, read_separators
@@ -49,26 +48,13 @@ class SeparatorComponent(Component):
             found[number].append(Mention(self.type, ((start, end),)))
         return found
 
-    def chain(self, global_scores: Floats) -> tuple[ChainStructure, Floats, Reading]:
+    def chain(self, global_scores: Floats) -> ReadChain:
         """EDGE is the chain of STATE without transition scores."""
         transitions = global_scores if len(global_scores) else np.zeros(len(SEPARATORS) ** 2)
-        return self._chain, transitions, self._reading
+        return ReadChain(self._chain, transitions, self._reading)
 
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
-        chain, transitions, reading = self.chain(global_scores)
-        return Trellis.of(chain, scores, transitions, reading)
-
-    def probabilities(
-        self,
-        scores: Floats,
-        ptr: Pointers,
-        global_scores: Floats,
-        shapes: Shapes,
-        mentions: Sequence[Sequence[Mention]],
-        threads: int = 0,
-    ) -> list[list[float]]:
-        chain, transitions, reading = self.chain(global_scores)
-        return chain_batch(chain, reading, scores, ptr, transitions, mentions, threads)
+        return self.chain(global_scores).trellis(scores)
 
     def located(self, mentions: Sequence[Mention], shapes: Shapes, number: int) -> list[tuple[int, Parts]]:
         """Sites are gaps; the k-th global cell joins the gaps around token k."""

@@ -16,6 +16,7 @@ import numpy as np
 from spanloom._native import ChainStructure
 from spanloom.base.arrays import Cells
 from spanloom.corpus.mention import Mention
+from spanloom.models.component import pair_names
 from spanloom.models.per_type import PerType
 from spanloom.models.separators import SeparatorComponent
 from spanloom.schemes.separators import SEPARATORS
@@ -36,7 +37,7 @@ class StateComponent(SeparatorComponent):
 
     def global_names(self) -> list[str]:
         names = [f"{self.type} {short_separator(separator)}" for separator in range(len(SEPARATORS))]
-        return [f"{a} → {b}" for a in names for b in names]
+        return pair_names(names)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Decoder, SparseRows
+from spanloom._native import Decoder, SegmentLayout, SparseRows
 from spanloom.base.arrays import Arrays, without_small
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Sentence
@@ -50,7 +50,7 @@ class StructuredModel(Model):
     def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
         """Make the components from the training mentions."""
 
-    def shapes(self, sentences: Sequence[Sentence], layout: tuple[int, int, bool]) -> Shapes:
+    def shapes(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Shapes:
         """Return what the components need to know of sentences; ``layout`` is that of the ``FeatureExtractor``."""
         return Shapes([len(s) for s in sentences])
 

@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 
 from spanloom._native import ChainStructure
-from spanloom.base.arrays import Cells, Floats, Pointers
+from spanloom.base.arrays import Cells, Floats
 from spanloom.base.errors import EncodingError, ModelFileError
 from spanloom.corpus.columns import missing_column
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.inference import Trellis, tag_reading
-from spanloom.inference.batch import chain_batch
+from spanloom.inference import ReadChain, Trellis, tag_reading
 from spanloom.models.base import Mentions
-from spanloom.models.component import Component, Shapes
+from spanloom.models.component import Component, Shapes, pair_names
 from spanloom.models.structured import StructuredModel
 
 
@@ -57,22 +56,14 @@ class TagComponent(Component):
     def decode(self, cells: Cells, n: int) -> list[Mention]:
         return [Mention(self.columns[y], ((t, t + 1),)) for t, y in enumerate((cells % len(self.columns)).tolist())]
 
-    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
-        return Trellis.of(self.structure, scores, global_scores, self._reading)
+    def chain(self, global_scores: Floats) -> ReadChain:
+        return ReadChain(self._structure, global_scores, self._reading)
 
-    def probabilities(
-        self,
-        scores: Floats,
-        ptr: Pointers,
-        global_scores: Floats,
-        shapes: Shapes,
-        mentions: Sequence[Sequence[Mention]],
-        threads: int = 0,
-    ) -> list[list[float]]:
-        return chain_batch(self.structure, self._reading, scores, ptr, global_scores, mentions, threads)
+    def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
+        return self.chain(global_scores).trellis(scores)
 
     def global_names(self) -> list[str]:
-        return [f"{a} → {b}" for a in self.columns for b in self.columns]
+        return pair_names(self.columns)
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,9 @@ class Trained(ABC):
 
     def probabilities(self, sentences: Sequence[Sentence], found: Mentions, threads: int | None = None) -> Mentions:
         """Return mentions of each sentence with their probabilities, whatever the mention penalty."""
-        asked = [number for number, own in enumerate(found) if own]
+        numbers = [number for number, own in enumerate(found) if own]
         done: Mentions = [[] for _ in found]
-        for number, one in zip(asked, self.distributions([sentences[i] for i in asked], threads), strict=True):
+        for number, one in zip(numbers, self.distributions([sentences[i] for i in numbers], threads), strict=True):
             done[number] = [probable(mention, one.prob(mention)) for mention in found[number]]
         return done
 

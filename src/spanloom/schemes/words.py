@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spanloom.corpus.tags import Reading
+from spanloom.corpus.tags import TagMeaning
 from spanloom.schemes.hypergraph import BEGIN, GO_ON, NONE, SPLIT, STOP
 from spanloom.schemes.separators import CONTINUE, END, START
 
@@ -67,7 +67,7 @@ def hypergraph_words(edge: int, type_: str, token: str = TOKEN) -> str:
     }[edge]
 
 
-def tag_words(tag: Reading, token: str = TOKEN) -> str:
+def tag_words(tag: TagMeaning, token: str = TOKEN) -> str:
     """Say what a tag of a segment representation means at a token.
 
     Examples
@@ -105,7 +105,7 @@ def tag_words(tag: Reading, token: str = TOKEN) -> str:
     return f"{token} is in {article(label)}"
 
 
-def _outside(tag: Reading) -> str:
+def _outside(tag: TagMeaning) -> str:
     """Where the outside is a class: the place in the run of tokens between mentions."""
     if tag.begins and tag.ends:
         return ", its neighbours are"

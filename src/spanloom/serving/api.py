@@ -13,7 +13,7 @@ from typing import Any
 from spanloom.base.errors import SpanloomError
 from spanloom.base.extras import need
 from spanloom.formats.checks import BadRecord, encode
-from spanloom.serving.description import describe, page
+from spanloom.serving.description import Operation, describe, page
 from spanloom.serving.engine import Busy, Late
 from spanloom.serving.metrics import Metrics
 from spanloom.serving.models import Learner, Models, UnknownModel
@@ -51,6 +51,11 @@ class Endpoint:
     gives: dict[str, Any] | None = None
     status: int = 200
     errors: tuple[int, ...] = ()
+
+    @property
+    def operation(self) -> Operation:
+        """What is told of it."""
+        return Operation(self.method, self.path, self.summary, self.takes, self.gives, self.status, self.errors)
 
 
 @dataclass(slots=True)
@@ -173,6 +178,7 @@ def application(
     token: str | None = None,
     largest: int = 16 << 20,
     more: Sequence[Endpoint] = (),
+    told: Sequence[Operation] = (),
 ) -> Any:
     """Return the ASGI application.
 
@@ -182,6 +188,8 @@ def application(
         See ``security.Guard``.
     more
         Endpoints of other tools.
+    told
+        What else the description shall have: paths that are answered before this application is asked.
     """
     starlette = need("starlette.applications", "serve")
     responses, routing = need("starlette.responses", "serve"), need("starlette.routing", "serve")
@@ -189,7 +197,8 @@ def application(
     metrics.gauges["busy_requests"] = ("Requests that wait or are worked on.", lambda: models.busy)
     service = Service(models, metrics, learner)
     endpoints = (*ENDPOINTS, *more)
-    description = encode(describe(endpoints), "description").encode()
+    operations = [*(endpoint.operation for endpoint in endpoints), *told]
+    description = encode(describe(operations), "description").encode()
 
     def answering(endpoint: Endpoint) -> Callable[[Any], Awaitable[Any]]:
         async def answer(request: Any) -> Any:
@@ -212,10 +221,7 @@ def application(
         return responses.Response(description, media_type="application/json")
 
     async def show_page(request: Any) -> Any:
-        return responses.HTMLResponse(page(endpoints))
-
-    async def failed(request: Any, error: Any) -> Any:
-        return responses.JSONResponse({"error": error.detail}, error.status_code, error.headers)
+        return responses.HTMLResponse(page(operations))
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -230,9 +236,18 @@ def application(
         routing.Route("/openapi.json", show_description),
         routing.Route("/docs", show_page),
     ]
-    errors = need("starlette.exceptions", "serve")
-    app = starlette.Starlette(routes=routes, lifespan=lifespan, exception_handlers={errors.HTTPException: failed})
+    app = starlette.Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers())
     return Guard(app, hosts=hosts, token=token, largest=largest)
+
+
+def handlers() -> dict[Any, Any]:
+    """Return what makes errors of the framework look like ours: ``{"error": …}``."""
+    responses, errors = need("starlette.responses", "serve"), need("starlette.exceptions", "serve")
+
+    async def failed(request: Any, error: Any) -> Any:
+        return responses.JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+    return {errors.HTTPException: failed}
 
 
 async def _answer(service: Service, endpoint: Endpoint, path: dict[str, str], body: bytes) -> Answer:

@@ -4,13 +4,39 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from spanloom import __version__
 
-if TYPE_CHECKING:
-    from spanloom.serving.api import Endpoint
+BYTES = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What is told of one path and method.
+
+    Parameters
+    ----------
+    takes, gives
+        JSON schemas of the body and of the answer; None for none, ``BYTES`` for a file.
+    status, errors
+        The status of the answer, and what else it may be.
+    query
+        Schemas of the parameters after the question mark; those in ``needed`` must be there.
+    """
+
+    method: str
+    path: str
+    summary: str
+    takes: dict[str, Any] | str | None = None
+    gives: dict[str, Any] | str | None = None
+    status: int = 200
+    errors: tuple[int, ...] = ()
+    query: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
+
 
 _MENTION = {
     "type": "object",
@@ -76,34 +102,39 @@ _WORDS = {
     204: "Taken.",
     400: "The body cannot be read; the error says where.",
     403: "Not allowed here.",
-    404: "There is no such model.",
+    404: "There is no such model or document.",
+    409: "The annotation has changed since, or it is learning already.",
     413: "The body is too long.",
+    423: "Another page holds the document.",
     429: "Too much at once; come again.",
     503: "Not answered in time.",
 }
 
 
-def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """Return the OpenAPI description of endpoints."""
+def describe(operations: Sequence[Operation]) -> dict[str, Any]:
+    """Return the OpenAPI description; of two operations of one path and method the later counts."""
     paths: dict[str, dict[str, Any]] = {}
-    for endpoint in endpoints:
-        answers: dict[str, Any] = {str(endpoint.status): {"description": _WORDS[endpoint.status]}}
-        if endpoint.gives is not None:
-            answers[str(endpoint.status)]["content"] = _json(endpoint.gives)
-        for status in (*endpoint.errors, 413) if endpoint.takes is not None else endpoint.errors:
+    for one in operations:
+        answers: dict[str, Any] = {str(one.status): {"description": _WORDS[one.status]}}
+        if one.gives is not None:
+            answers[str(one.status)]["content"] = _content(one.gives)
+        for status in (*one.errors, 413) if one.takes is not None else one.errors:
             answers[str(status)] = {
                 "description": _WORDS[status],
-                "content": _json({"$ref": "#/components/schemas/Error"}),
+                "content": _content({"$ref": "#/components/schemas/Error"}),
             }
-        operation: dict[str, Any] = {"summary": endpoint.summary, "responses": answers}
-        names = [part[1:-1] for part in endpoint.path.split("/") if part.startswith("{")]
-        if names:
-            operation["parameters"] = [
-                {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
-            ]
-        if endpoint.takes is not None:
-            operation["requestBody"] = {"required": True, "content": _json(endpoint.takes)}
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+        told: dict[str, Any] = {"summary": one.summary, "responses": answers}
+        parts = [part[1:-1].split(":") for part in one.path.split("/") if part.startswith("{")]
+        parameters = [{"name": name, "in": "path", "required": True, "schema": _kind(kind)} for name, *kind in parts]
+        parameters += [
+            {"name": name, "in": "query", "required": name in one.needed, "schema": schema}
+            for name, schema in one.query.items()
+        ]
+        if parameters:
+            told["parameters"] = parameters
+        if one.takes is not None:
+            told["requestBody"] = {"required": True, "content": _content(one.takes)}
+        paths.setdefault(one.path.replace(":int}", "}"), {})[one.method.lower()] = told
     return {
         "openapi": "3.1.0",
         "info": {"title": "spanloom", "version": __version__, "description": "Mentions of texts, over HTTP."},
@@ -112,18 +143,21 @@ def describe(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     }
 
 
-def page(endpoints: Sequence[Endpoint]) -> str:
+def page(operations: Sequence[Operation]) -> str:
     """Return the description as a page that loads nothing."""
     rows = []
-    for endpoint in endpoints:
-        rows.append(f"<h2><code>{endpoint.method} {html.escape(endpoint.path)}</code></h2>")
-        rows.append(f"<p>{html.escape(endpoint.summary)}</p>")
-        for title, schema in (("Takes", endpoint.takes), (f"Answers {endpoint.status}", endpoint.gives)):
-            if schema is not None:
-                shown = html.escape(json.dumps(_resolved(schema), indent=2))
-                rows.append(f"<details><summary>{title}</summary><pre>{shown}</pre></details>")
-        if endpoint.errors:
-            rows.append("<ul>" + "".join(f"<li>{s}: {_WORDS[s]}</li>" for s in endpoint.errors) + "</ul>")
+    for one in {(one.path, one.method): one for one in operations}.values():
+        shown = one.path.replace(":int}", "}") + ("?" + "&".join(f"{name}=" for name in one.query) if one.query else "")
+        rows.append(f"<h2><code>{one.method} {html.escape(shown)}</code></h2>")
+        rows.append(f"<p>{html.escape(one.summary)}</p>")
+        for title, schema in (("Takes", one.takes), (f"Answers {one.status}", one.gives)):
+            if isinstance(schema, str):
+                rows.append(f"<p>{title}: a file.</p>")
+            elif schema is not None:
+                listing = html.escape(json.dumps(_resolved(schema), indent=2))
+                rows.append(f"<details><summary>{title}</summary><pre>{listing}</pre></details>")
+        if one.errors:
+            rows.append("<ul>" + "".join(f"<li>{s}: {_WORDS[s]}</li>" for s in one.errors) + "</ul>")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>spanloom: HTTP interface</title>'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head>'
@@ -132,7 +166,13 @@ def page(endpoints: Sequence[Endpoint]) -> str:
     )
 
 
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
+def _kind(named: Sequence[str]) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1} if list(named) == ["int"] else {"type": "string"}
+
+
+def _content(schema: dict[str, Any] | str) -> dict[str, Any]:
+    if isinstance(schema, str):
+        return {schema: {"schema": {"type": "string", "format": "binary"}}}
     return {"application/json": {"schema": schema}}
 
 

@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from spanloom.base.errors import SpanloomError
 from spanloom.base.extras import need
-from spanloom.serving.api import application
+from spanloom.serving.api import application, handlers
 from spanloom.serving.bridges import BRIDGES
 from spanloom.serving.models import Models
 from spanloom.serving.security import Guard
-from spanloom.workbench.api import annotating, keeping, learning, looking
 from spanloom.workbench.api.call import Call, Download, Function
+from spanloom.workbench.api.description import ROUTES, operations
 from spanloom.workbench.errors import Refused
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ MODEL = "current"
 """The name of the last model for programs."""
 LARGEST = 256 << 20
 """Bytes of an uploaded file."""
-ROUTES = (*annotating.ROUTES, *learning.ROUTES, *looking.ROUTES, *keeping.ROUTES)
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
@@ -56,8 +55,9 @@ def make_app(project: Project) -> Any:
     project.learner.listeners.append(serve)
     if project.learner.ner is not None:
         serve(project.learner.ner)
-    tagging = application(models, more=BRIDGES)
-    app = applications.Starlette(routes=[*routes, routing.Mount("/", tagging)], lifespan=lifespan)
+    tagging = application(models, more=BRIDGES, told=operations())
+    routes.append(routing.Mount("/", tagging))
+    app = applications.Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers())
     return Guard(app, largest=LARGEST)
 
 

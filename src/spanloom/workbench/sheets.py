@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -41,6 +41,8 @@ class Sheet:
         Numbers of the sentences whose annotation is complete.
     undo, redo
         Whether there is a change to take back, or to make again.
+    made_by
+        What the last change has really changed; None for a sheet that was read.
     """
 
     version: int = 0
@@ -50,6 +52,12 @@ class Sheet:
     undo: bool = False
     redo: bool = False
     number: int | None = None
+    made_by: Change | None = None
+
+    def news(self) -> dict[str, Any]:
+        """Return what somebody needs who has the version before: much less than all of it."""
+        change = Change() if self.made_by is None else self.made_by
+        return {"version": self.version, "undo": self.undo, "redo": self.redo, "change": change.to_json()}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the page has it."""
@@ -109,6 +117,8 @@ class Sheets:
                     write.execute(dropped, (sheet.number,))
                     sheet = _apply(write, sheet, real, kind, None, "done")
                     sheet.undo, sheet.redo = True, False
+                else:
+                    sheet = replace(sheet, made_by=None)
             return self._keep(document, annotator, sheet)
 
     def undo(self, document: int, annotator: str, version: int) -> Sheet:
@@ -264,6 +274,7 @@ def _apply(write: sqlite3.Connection, sheet: Sheet, change: Change, kind: str, o
         (sheet.rejected - set(change.restore)) | set(change.reject),
         (sheet.confirmed - set(change.reopen)) | set(change.confirm),
         number=number,
+        made_by=change,
     )
 
 

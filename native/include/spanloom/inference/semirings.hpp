@@ -12,11 +12,15 @@ inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity(
 // A semiring says what "sum" over alternatives and "product" along a structure mean. `sum` gets the values of all edges
 // into a node at once, so that each can do it in its best way. lift() turns the score of an edge into a value.
 
-// (log-sum-exp, +): the partition function.
-struct LogSemiring {
+// Values are scores, and a structure's is the sum of those of its edges.
+struct LogDomain {
   static constexpr double zero = kMinusInfinity;
   static double lift(double score) { return score; }
   static double times(double a, double b) { return a + b; }
+};
+
+// (log-sum-exp, +): the partition function.
+struct LogSemiring : LogDomain {
   static double sum(std::span<const double> values) {
     double top = kMinusInfinity;
     for (const double v : values) top = std::max(top, v);
@@ -28,10 +32,7 @@ struct LogSemiring {
 };
 
 // (max, +): the score of the best structure.
-struct MaxSemiring {
-  static constexpr double zero = kMinusInfinity;
-  static double lift(double score) { return score; }
-  static double times(double a, double b) { return a + b; }
+struct MaxSemiring : LogDomain {
   static double sum(std::span<const double> values) {
     double top = kMinusInfinity;
     for (const double v : values) top = std::max(top, v);

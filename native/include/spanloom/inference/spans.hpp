@@ -1,8 +1,5 @@
 #pragma once
-#include <memory>
-
-#include "spanloom/inference/lattice.hpp"
-#include "spanloom/inference/structure.hpp"
+#include "spanloom/inference/lattice_structure.hpp"
 
 namespace spanloom {
 
@@ -13,24 +10,15 @@ namespace spanloom {
 // A mask may also say 2: this segment must be in the set, with this column.
 // So log Z = sum of log(1 + exp(score)), and the probability of a segment is 1 / (1 + exp(-score)). Anything may
 // overlap.
-class SpanStructure final : public Structure {
+class SpanStructure final : public LatticeStructure {
  public:
-  // Sentence `number` of a Unit is the one of this number in `lattices`.
-  SpanStructure(std::size_t columns, std::shared_ptr<const Lattices> lattices);
+  SpanStructure(std::size_t columns, std::shared_ptr<const Lattices> lattices)
+      : LatticeStructure(columns, std::move(lattices)) {}
 
-  std::size_t columns() const override { return columns_; }
   std::size_t global_cells() const override { return 0; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
-  std::shared_ptr<const Graph> graph(Unit unit) const override { return graph(unit, nullptr); }
+  using LatticeStructure::graph;
   std::shared_ptr<const Graph> graph(Unit unit, const std::uint8_t* mask) const override;
-  // Masks speak of candidate segments, since the cells of a segment are shared with others.
-  std::size_t choices(Unit unit) const override;
-
-  const Lattices& lattices() const { return *lattices_; }
-
- private:
-  std::size_t columns_;
-  std::shared_ptr<const Lattices> lattices_;
 };
 
 }  // namespace spanloom

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spanloom.workbench.api.call import Answer, Call, Routes, as_page, as_version
+from spanloom.workbench.api.call import Answer, Call, Routes, as_number, as_page, as_version
 from spanloom.workbench.changes import Change
 from spanloom.workbench.documents import check_annotator
 from spanloom.workbench.labels import settings
 from spanloom.workbench.queue import ORDERS, STATES, queue
+from spanloom.workbench.sheets import Sheet
 
 if TYPE_CHECKING:
     from spanloom.workbench.project import Project
@@ -43,7 +44,7 @@ def shown(project: Project, call: Call) -> Answer:
 
 
 def changed(project: Project, call: Call) -> Answer:
-    """Make a change; it is on the disk when this returns."""
+    """Make a change; it is on the disk when this returns. The answer is the sheet, or (``brief``) what has changed."""
     given = call.json()
     annotator, page = check_annotator(given.get("annotator")), as_page(given.get("page"))
     project.locks.check((call.document, annotator), page)
@@ -54,7 +55,11 @@ def changed(project: Project, call: Call) -> Answer:
     after = sheet.confirmed
     if len(before) < len(after) == len(project.documents.get(call.document).sentences):
         _learn_by_itself(project, call.document)
-    return {"sheet": sheet.to_json()}
+    return _told(sheet, given)
+
+
+def _told(sheet: Sheet, given: dict[str, Any]) -> Answer:
+    return {"news": sheet.news()} if given.get("brief") is True else {"sheet": sheet.to_json()}
 
 
 def _learn_by_itself(project: Project, document: int) -> None:
@@ -81,7 +86,7 @@ def _step(project: Project, call: Call, way: str) -> Answer:
     annotator, page = check_annotator(given.get("annotator")), as_page(given.get("page"))
     project.locks.check((call.document, annotator), page)
     step = project.sheets.undo if way == "undo" else project.sheets.redo
-    return {"sheet": step(call.document, annotator, as_version(given.get("version"))).to_json()}
+    return _told(step(call.document, annotator, as_version(given.get("version"))), given)
 
 
 def pulse(project: Project, call: Call) -> Answer:
@@ -92,6 +97,7 @@ def pulse(project: Project, call: Call) -> Answer:
     document = given.get("document")
     if type(document) is int:
         annotator = check_annotator(given.get("annotator"))
+        as_number(document, "document")
         answer["mine"] = project.locks.take((document, annotator), page)
         answer["version"] = project.sheets.get(document, annotator).version
         answer["model"] = project.db.value("SELECT model FROM beliefs WHERE document = ?", document) or 0

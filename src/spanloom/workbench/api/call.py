@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from spanloom.workbench.documents import check_annotator
-from spanloom.workbench.errors import Refused
+from spanloom.workbench.errors import Missing, Refused
 
 if TYPE_CHECKING:
     from spanloom.workbench.project import Project
@@ -48,7 +48,11 @@ class Call:
     @property
     def document(self) -> int:
         """The number of the document in the address."""
-        return int(self.path["document"])
+        return self.number("document")
+
+    def number(self, name: str) -> int:
+        """Return a number of the address."""
+        return as_number(int(self.path[name]), name)
 
     def annotator(self) -> str:
         """Return the name of the annotator in the query."""
@@ -57,7 +61,7 @@ class Call:
     def count(self, name: str, default: int, most: int) -> int:
         """Return a number of the query."""
         text = self.query.get(name, str(default))
-        if not text.isascii() or not text.isdigit() or int(text[:10]) > most:
+        if not text.isascii() or not text.isdigit() or len(text) > 18 or int(text) > most:
             raise Refused(f"{name} must be a number from 0 to {most:,}, not {text!r:.60}")
         return int(text)
 
@@ -82,6 +86,13 @@ Answer = Mapping[str, Any] | Download
 Function = Callable[["Project", Call], Answer]
 Routes = tuple[tuple[str, str, Function], ...]
 """Method, path and function."""
+
+
+def as_number(value: int, what: str) -> int:
+    """Return the number of a document or of something else that the file of the project counts."""
+    if value >= 1 << 62:
+        raise Missing(f"there is no {what} {value}")
+    return value
 
 
 def as_version(value: Any) -> int:

@@ -82,7 +82,7 @@ def suspected(project: Project, call: Call) -> Answer:
 
 def dismissed(project: Project, call: Call) -> Answer:
     """Take a suspect from the list."""
-    dismiss(project, int(call.path["number"]))
+    dismiss(project, call.number("number"))
     return {}
 
 

@@ -49,7 +49,7 @@ function pair(answer, one) {
   const both = one.one.filter((m) => theirs.has(keyOf(m)));
   const all = [...one.one, ...one.other.filter((m) => !mine.has(keyOf(m)))];
   const settle = (text, mentions, id) => h("button", { type: "button", text, "data-settle": id, onclick: () => take(answer, one.sentence, mentions) });
-  return h("section", { class: "split", "data-sentence": one.sentence, "aria-label": `Sentence ${one.sentence + 1}` },
+  return h("section", { class: one.final ? "split settled" : "split", "data-sentence": one.sentence, "aria-label": `Sentence ${one.sentence + 1}` },
     h("div", { class: "pair" }, side(shown.one, one.one, theirs), side(shown.other, one.other, mine)),
     one.final ? h("div", {}, h("h3", { text: "Settled" }), h("div", { class: "s", dir: "auto" }, sentenceNodes(sentence, one.final, null, null))) : null,
     h("div", { class: "do" }, settle(`Take ${shown.one}`, one.one, "one"), settle(`Take ${shown.other}`, one.other, "other"), settle("Take what both have", both, "both"), settle("Take all", all, "all")));

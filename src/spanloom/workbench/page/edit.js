@@ -1,11 +1,12 @@
-// Changes of the annotation. One after the other: each says which version it saw, and the page shows what the server kept.
+// Changes of the annotation: drawn at once, stored one after the other; what the server refuses is taken back.
 
 import { post, Refused } from "./api.js";
 import { asParts, selectedParts } from "./text.js";
-import { chosen, keyOf, sentenceOf, state, tell, visible, words } from "./state.js";
+import { after, chosen, keyOf, sentenceOf, state, tell, visible, words } from "./state.js";
 
 let last = Promise.resolve();
 let waiting = 0; // actions that are not stored yet, and keys that wait for them
+let broken = 0; // counts refusals: what was sent after a refused action, and built on it, is given up with it
 
 function pending(step) {
   waiting += step;
@@ -14,54 +15,77 @@ function pending(step) {
 
 const plain = (m) => ({ label: m.label, parts: m.parts, ...(m.attributes ? { attributes: m.attributes } : {}) });
 
+// One request after the other; each says which version it saw. `sent` counts those that are not answered yet.
+let sent = 0;
 function send(path, body) {
   pending(1);
-  const doc = state.doc.id;
+  sent += 1;
+  const { doc } = state;
+  const mark = broken;
   last = last.then(async () => {
-    if (!state.doc || state.doc.id !== doc) return;
+    if (state.doc !== doc || mark !== broken) return;
     for (;;) {
       try {
-        const answer = await post(`/api/documents/${doc}/${path}`, { annotator: state.annotator, page: state.page, version: state.doc.sheet.version, ...body });
-        if (state.doc && state.doc.id === doc) {
-          state.doc.sheet = answer.sheet;
-          tell("sheet");
-        }
+        const { news } = await post(`/api/documents/${doc.id}/${path}`, { annotator: state.annotator, page: state.page, version: doc.stored.version, brief: true, ...body });
+        doc.stored = after(doc.stored, news);
+        if (sent === 1) show(doc, doc.stored);
         return;
       } catch (error) {
-        if (error instanceof Refused) return refused(error);
-        if (!(await new Promise((decide) => tell("offline", decide)))) return;
+        if (error instanceof Refused) return refused(doc, error);
+        if (!(await new Promise((decide) => tell("offline", decide)))) return giveUp(doc);
       }
     }
-  }).finally(() => pending(-1));
+  }).finally(() => { sent -= 1; pending(-1); });
   return last;
 }
 
-function refused(error) {
-  if (error.status === 409 && error.details.sheet) {
-    state.doc.sheet = error.details.sheet;
-    tell("sheet");
-    tell("banner", "This document was changed elsewhere since you saw it. Your last action was not made; you see the annotation as it is now.");
-  } else if (error.status === 423) {
-    state.mine = false;
-    tell("sheet");
-    tell("locked");
-  } else tell("banner", error.message);
+function show(doc, sheet) {
+  doc.sheet = sheet;
+  if (state.doc === doc) tell("sheet");
+}
+
+// Back to what the server has.
+function giveUp(doc) {
+  broken += 1;
+  show(doc, doc.stored);
+}
+
+function refused(doc, error) {
+  if (error.details.sheet) doc.stored = error.details.sheet;
+  if (error.status === 423) state.mine = false;
+  giveUp(doc);
+  if (error.status === 409 && error.details.sheet) tell("banner", "This document was changed elsewhere since you saw it. Your last action was not made; you see the annotation as it is now.");
+  else if (error.status === 423) tell("locked");
+  else tell("banner", error.message);
 }
 
 export const settled = () => last;
 
-// Do something when all actions before it are stored, so that it sees what they made; at once if there are none.
+// Undo and redo are the server's: what is pressed while it has not answered waits, so that it sees what they made.
+let steps = 0;
 let turn = Promise.resolve();
 export function inTurn(command) {
-  if (!waiting) return command();
+  if (!steps) return command();
   pending(1);
-  turn = turn.then(settled).then(command).catch((error) => tell("banner", error.message)).finally(() => pending(-1));
+  steps += 1;
+  turn = turn.then(settled).then(command).catch((error) => tell("banner", error.message)).finally(() => { steps -= 1; pending(-1); });
   return turn;
 }
 
-export const act = (kind, change) => send("actions", { kind, change });
-export const undo = () => state.doc && state.doc.sheet.undo && send("undo", {});
-export const redo = () => state.doc && state.doc.sheet.redo && send("redo", {});
+function step(way) {
+  if (!state.doc || !state.doc.sheet[way]) return undefined;
+  steps += 1;
+  return send(way, {}).finally(() => { steps -= 1; });
+}
+
+// An action is drawn at once, and sent; the page says that it is saved when the server has it on the disk.
+export function act(kind, change) {
+  const { doc } = state;
+  show(doc, after(doc.sheet, { change, undo: true, redo: false }));
+  return send("actions", { kind, change });
+}
+export const undo = () => step("undo");
+export const redo = () => step("redo");
 
 export function clear() {
   Object.assign(state.sel, { anchor: null, parts: [], mention: null });

@@ -6,17 +6,11 @@ import { direction, light, selectedParts } from "./text.js";
 import { chosen, keyOf, sentenceOf, state, tell, visible, words } from "./state.js";
 
 export const HELP = [
-  ["← →", "to the next token"], ["↑ ↓", "to the next sentence"], ["Home End", "to its borders"],
-  ["Shift + ← →", "select tokens"], ["Space", "keep the selection as a part, and select another"],
-  ["label key", "annotate the selection, or relabel the chosen mention"],
-  ["n p", "choose the next or previous mention"], ["a", "accept the suggestion"], ["A", "accept all that are shown"],
-  ["x or Delete", "delete the mention, reject the suggestion"], ["[ ]", "grow at the left or right"],
-  ["{ }", "shrink at the left or right"], ["s", "split before the cursor"],
-  ["Ctrl + ← →", "move the cursor, keep the mention chosen"], ["j", "the token at the cursor joins the mention, or leaves it"],
-  ["Enter", "confirm the sentence, go to the next"], ["Shift + Enter", "confirm the document, open the next"],
-  ["z y", "undo, redo"], ["w", "why is this a mention?"], ["e", "where else is this text?"],
-  ["r", "learn"], ["/", "search"], ["Esc", "choose nothing"],
-  ["drag", "select tokens"], ["Ctrl + drag", "add a part; with a mention chosen: to it, or from it"],
+  ["Move and select", [["←  →", "to the next token"], ["↑  ↓", "to the next sentence"], ["Home  End", "to its borders"], ["Shift + ←  →", "select tokens"], ["Space", "keep the selection as a part, and select another"]]],
+  ["Annotate", [["1  2  3 …", "the label of the selection, or of the chosen mention"], ["x", "delete the mention, reject the suggestion"], ["[  ]", "grow at the left or right"], ["{  }", "shrink at the left or right"], ["s", "split before the cursor"], ["Ctrl + ←  →", "move the cursor, keep the mention chosen"], ["j", "the token at the cursor joins the mention, or leaves it"], ["z  y", "undo, redo"]]],
+  ["Suggestions", [["n  p", "choose the next or previous mention"], ["a", "accept the suggestion"], ["A", "accept all that are shown"], ["Enter", "confirm the sentence, go to the next"], ["Shift + Enter", "confirm the document, open the next"]]],
+  ["Look", [["w", "why is this a mention?"], ["e", "where else is this text?"], ["r", "learn"], ["/", "search"], ["Esc", "choose nothing"]]],
+  ["Mouse", [["drag", "select tokens"], ["Ctrl + drag", "add a part; with a mention chosen: to it, or from it"], ["click a line", "choose the mention"]]],
 ];
 
 function move(step, event) {
@@ -144,7 +138,7 @@ function run(event, command) {
 export function showKeys() {
   const dialog = $("#dialog");
   put(dialog, h("h2", { id: "dialog-title", text: "Keys" }), h("p", { class: "dim", text: "They work while the text has the focus." }),
-    h("div", { class: "keys" }, HELP.map(([key, what]) => h("div", {}, h("span", {}, h("kbd", { text: key })), h("span", { text: what })))),
+    h("div", { class: "keys" }, HELP.map(([group, rows]) => h("div", {}, h("h3", { text: group }), rows.map(([keys, what]) => h("div", {}, h("span", {}, keys.split("  ").map((key) => h("kbd", { text: key }))), h("span", { text: what })))))),
     h("form", { method: "dialog" }, h("button", { class: "main", text: "Close" })));
   dialog.showModal();
 }

@@ -27,8 +27,8 @@ export function show(learning) {
   $("#progress").value = learning.share;
   $("#stop").hidden = !learning.running;
   $("#learn").disabled = learning.running;
-  const time = learning.phase === "done" && learning.seconds.suggestions ? ` (suggestions after ${learning.seconds.suggestions.toFixed(1)} s)` : "";
-  $("#learned").textContent = WORDS[learning.phase] + time;
+  const time = learning.seconds.suggestions;
+  $("#learned").textContent = learning.phase === "done" && time ? `model ${learning.model}, suggestions after ${time.toFixed(1)} s` : WORDS[learning.phase];
   const sign = `${learning.phase} ${learning.model}`;
   if (sign !== was) {
     if (was && learning.phase === "failed") tell("banner", learning.error);
@@ -43,9 +43,18 @@ export async function draw() {
   const { curve, learning } = answer;
   put($("#learning"), h("div", { class: "cards" },
     h("section", { class: "card wide" }, h("h2", { text: "F1 against the number of corrections" }),
-      curve.length ? [chart(curve), legend()] : h("p", { class: "dim", text: "Nothing was learned yet. Confirm some sentences and press Learn." }),
+      curve.length ? [figures(curve), chart(curve), legend()] : h("p", { class: "dim", text: "Nothing was learned yet. Confirm some sentences and press Learn: the first model comes in seconds, and this chart grows with every one." }),
       learning.note ? h("p", { class: "warn", text: learning.note }) : null),
     curve.length ? h("section", { class: "card wide" }, h("h2", { text: "Models" }), table(curve)) : null));
+}
+
+function figures(curve) {
+  const [one, before] = [curve[curve.length - 1], curve[curve.length - 2]];
+  const gain = before ? 100 * (one.f1 - before.f1) : 0;
+  const how = one.how === "held-out" ? "on held-out documents" : "cross-fitted";
+  const shown = [[`F1, ${how}`, percent(one.f1)], ["precision", percent(one.precision)], ["recall", percent(one.recall)], ["corrections", one.corrections.toLocaleString("en")]];
+  if (before) shown.push(["F1 against the model before", `${gain < 0 ? "−" : "+"}${Math.abs(gain).toFixed(1)}`]);
+  return h("div", { class: "figures" }, shown.map(([text, value]) => h("div", {}, h("b", { text: value }), h("span", { text }))));
 }
 
 function legend() {

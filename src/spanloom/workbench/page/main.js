@@ -67,10 +67,15 @@ function askName() {
   });
 }
 
+function showName() {
+  $("#who").textContent = state.annotator;
+  $("#who").dataset.initial = [...state.annotator][0] || "";
+}
+
 async function become(name) {
   state.annotator = name;
   localStorage.setItem("spanloom.annotator", name);
-  $("#who").textContent = name;
+  showName();
 }
 
 async function open(id, token = null, take = false) {
@@ -78,7 +83,7 @@ async function open(id, token = null, take = false) {
   try {
     const answer = await post(`/api/documents/${id}/open`, { annotator: state.annotator, page: state.page, take });
     const again = state.doc && state.doc.id === id;
-    state.doc = answer;
+    state.doc = { ...answer, stored: answer.sheet };
     state.mine = answer.mine;
     if (!again || token !== null) Object.assign(state.sel, { cursor: token ?? 0, anchor: null, parts: [], mention: null });
     location.hash = String(id);
@@ -105,7 +110,7 @@ function refresh() {
   $("#undo").disabled = !doc || !doc.sheet.undo || !state.mine;
   $("#redo").disabled = !doc || !doc.sheet.redo || !state.mine;
   for (const id of ["#finish", "#accept-all"]) $(id).disabled = !doc || !state.mine;
-  if (doc) $("#doc-state").textContent = `${doc.sheet.confirmed.length} of ${count(doc.text.sentences.length, "sentence")} confirmed, ${count(doc.sheet.mentions.length, "mention")}${doc.held_out ? ", held out" : ""}${doc.model ? `, model ${doc.model}` : ""}${state.mine ? "" : ", read only"}`;
+  if (doc) $("#doc-state").textContent = `${doc.sheet.confirmed.length} of ${doc.text.sentences.length} confirmed, ${count(doc.sheet.mentions.length, "mention")}${doc.held_out ? ", held out" : ""}${doc.model ? `, model ${doc.model}` : ""}${state.mine ? "" : ", read only"}`;
   const one = chosen();
   for (const button of document.querySelectorAll("#labels [data-label]")) button.setAttribute("aria-pressed", String(Boolean(one && one.label === button.dataset.label)));
   side.draw();
@@ -128,6 +133,11 @@ function view(name) {
   VIEWS[name]();
 }
 
+function savedOr(text, how) {
+  $("#saved").textContent = text;
+  $("#saved").dataset.state = how;
+}
+
 let timer = 0;
 async function pulse() {
   clearTimeout(timer);
@@ -143,9 +153,9 @@ async function pulse() {
     }
     if (doc && state.doc === doc && answer.model !== undefined && answer.model !== doc.model) await newSuggestions();
     $("#saved").classList.remove("bad");
-    if ($("#saved").textContent === "no connection") $("#saved").textContent = "all saved";
+    if ($("#saved").textContent === "no connection") savedOr("all saved", "saved");
   } catch {
-    $("#saved").textContent = "no connection";
+    savedOr("no connection", "");
     $("#saved").classList.add("bad");
   }
   timer = setTimeout(pulse, state.learning && state.learning.running ? 250 : 4000);
@@ -169,13 +179,15 @@ on("finish", finish);
 on("learn", learning.start);
 on("learned", async () => { await loadProject(); await queue.load(); });
 on("tab", side.show);
+on("sample", project.sample);
+on("view", view);
 on("download", project.download);
 on("pulse", pulse);
 on("search", () => $("#search").focus());
 on("project", async () => { await loadProject(); await queue.load(); project.draw(); });
 on("sheet", () => { drawText(); refresh(); });
 on("selection", () => { light(); refresh(); });
-on("saving", (waiting) => { $("#saved").textContent = waiting ? "saving…" : "all saved"; });
+on("saving", (waiting) => savedOr(waiting ? "saving…" : "all saved", waiting ? "" : "saved"));
 on("offline", (decide) => {
   banner("The server does not answer; your last action is not saved.", h("button", { type: "button", text: "Try again", onclick: () => { banner(""); decide(true); } }), h("button", { type: "button", text: "Give it up", onclick: () => { banner(""); decide(false); } }));
 });
@@ -185,7 +197,7 @@ async function boot() {
   const wanted = new URLSearchParams(location.search).get("annotator");
   if (wanted) await become(wanted);
   if (!state.annotator) await become(await askName());
-  $("#who").textContent = state.annotator;
+  showName();
   state.above = state.project.settings.above;
   $("#above").value = state.above;
   keys.listen();

@@ -40,8 +40,14 @@ function importing() {
     h("label", {}, "Files (a .zip for brat)", file), h("label", {}, "Format", format), h("label", {}, "Their mentions are", mentions),
     h("label", { class: "inline" }, held, "hold out for scores: no suggestions, no learning"),
     h("div", { class: "tools" }, h("button", { class: "main", id: "import", text: "Import" }),
-      h("button", { type: "button", id: "sample", text: "Try the sample corpus", onclick: () => attempt(async () => { const gold = await post("/api/import?sample=train"); const text = await post("/api/import?sample=dev&mentions=none"); return `${count(gold.added, "annotated document")} and ${count(text.added, "document")} without annotation added.`; }) }))));
+      h("button", { type: "button", id: "sample", text: "Try the sample corpus", onclick: sample }))));
 }
+
+export const sample = () => attempt(async () => {
+  const gold = await post("/api/import?sample=train");
+  const text = await post("/api/import?sample=dev&mentions=none");
+  return `${count(gold.added, "annotated document")} and ${count(text.added, "document")} without annotation added. They are under Annotate.`;
+});
 
 // Fetch a file and let the browser keep it, so that errors are shown in the page.
 export async function download(path) {
@@ -112,7 +118,7 @@ async function statistics() {
   const found = await get("/api/statistics");
   const table = (heads, rows) => h("table", {}, h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col", text })))), h("tbody", {}, rows.map((row) => h("tr", {}, row.map((x) => h("td", { class: typeof x === "number" ? "n" : null, text: String(x) }))))));
   return h("section", { class: "card wide" }, h("h2", { text: "What is annotated" }),
-    h("p", {}, `${count(found.mentions, "mention")} in ${count(found.sentences, "sentence")} of ${count(found.documents, "document")}; ${count(found.complete, "sentence")} known completely.`),
+    h("div", { class: "figures" }, [["mentions", found.mentions], ["sentences", found.sentences], ["known completely", found.complete], ["documents", found.documents]].map(([text, n]) => h("div", {}, h("b", { text: n.toLocaleString("en") }), h("span", { text })))),
     found.labels.length ? table(["label", "mentions", "different", "most frequent"], found.labels.map((one) => [one.label, one.mentions, one.different, one.top.map(([text, n]) => `${text} (${n})`).join(", ")])) : null,
     Object.keys(found.kinds).length ? h("p", { class: "dim", text: Object.entries(found.kinds).map(([kind, n]) => `${kind}: ${n}`).join(", ") }) : null,
     found.annotators.length ? table(["annotator", "changes", "documents"], found.annotators.map((one) => [one.name, one.actions, one.documents])) : null,

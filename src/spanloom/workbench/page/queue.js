@@ -46,8 +46,8 @@ function draw(answer) {
   const rows = shown.map((one) => row(one));
   const { offset } = state.queue;
   put(place, filters(),
-    h("p", { class: "dim", text: `${count(answer.counts.done, "document")} done of ${answer.counts.all.toLocaleString("en")}` }),
-    rows.length ? rows : h("p", { class: "dim", text: answer.counts.all ? "Nothing is left here." : "There are no documents yet." }),
+    h("p", { class: "tally", text: `${answer.counts.done.toLocaleString("en")} of ${count(answer.counts.all, "document")} done` }),
+    rows.length ? rows : h("p", { class: "dim", text: answer.counts.all ? "Nothing is left here. Show: all has the documents that are done." : "There are no documents yet." }),
     answer.total > SIZE && h("div", { class: "tools" },
       h("button", { type: "button", text: "Earlier", disabled: offset === 0, onclick: () => page(-SIZE) }),
       h("button", { type: "button", text: "Later", disabled: offset + SIZE >= answer.total, onclick: () => page(SIZE) })));
@@ -67,7 +67,7 @@ function page(step) {
 function row(one) {
   const others = one.busy.filter((name) => name !== state.annotator);
   return h("button", { type: "button", class: "row", "data-document": one.id, "aria-current": String(Boolean(state.doc && state.doc.id === one.id)), onclick: () => tell("open", one.id) },
-    h("b", { dir: "auto", text: one.name }), one.held_out ? h("mark", { text: " held out" }) : null,
+    h("b", { dir: "auto", text: one.name }), one.done && one.sentences ? h("mark", { class: "done", text: " ✓" }) : null, one.held_out ? h("mark", { text: " held out" }) : null,
     others.length ? h("mark", { text: ` open: ${others.join(", ")}` }) : null,
     h("span", { dir: "auto", text: one.start }),
     h("span", { text: `${one.confirmed} of ${count(one.sentences, "sentence")}, ${count(one.mentions, "mention")}` }),

@@ -34,7 +34,16 @@ function mentions(body) {
   const here = visible().filter((m) => sentenceOf(m.parts[0][0]) === k);
   const one = chosen();
   put(body, h("h3", { text: `Sentence ${k + 1} of ${state.doc.text.sentences.length}` }),
-    here.length ? h("ul", { class: "list" }, here.map((m) => item(m, one))) : h("p", { class: "dim", text: "No mentions here. Select words and press the key of a label." }));
+    here.length ? h("ul", { class: "list" }, here.map((m) => item(m, one))) : h("p", { class: "dim", text: "No mentions here. Select words and press the key of a label." }),
+    hint(here, one));
+}
+
+// The keys that are of use now.
+function hint(here, one) {
+  const offered = here.some((m) => m.suggested);
+  const keys = one ? [...(one.suggested ? [["a", "accept"]] : []), ["x", one.suggested ? "reject" : "delete"], ["[ ]", "grow"], ["{ }", "shrink"], ["w", "why?"]]
+    : [["n", here.length ? "choose the next mention" : "to the next mention"], ...(offered ? [["A", "accept all that are shown"]] : []), ["Enter", "this sentence is right"]];
+  return h("div", { class: "hint" }, keys.map(([key, what]) => [h("kbd", { text: key }), h("span", { text: what })]));
 }
 
 function item(m, one) {
@@ -42,7 +51,7 @@ function item(m, one) {
   const name = `${m.suggested ? "Suggested " : ""}${m.label}: ${words(m.parts)}`;
   const button = (text, what, act) => h("button", { type: "button", text, "aria-label": `${what} ${name}`, onclick: () => { edit.choose(m); act(); } });
   return h("li", { class: [m.suggested ? "sug" : "", on ? "on" : ""].join(" ").trim() || null, vars: { "--m": label(m.label).color } },
-    h("button", { type: "button", class: "link", "aria-label": `Choose ${name}`, onclick: () => edit.choose(m) }, h("span", { class: "label-name", text: m.label }), m.prob === undefined ? "" : ` ${m.prob.toFixed(3)}`),
+    h("button", { type: "button", class: "link", "aria-label": `Choose ${name}`, onclick: () => edit.choose(m) }, h("span", { class: "label-name", text: m.label }), m.prob === undefined ? "" : h("span", { class: "prob", text: ` ${m.prob.toFixed(3)}` })),
     h("small", { dir: "auto", text: words(m.parts) }),
     on && state.mine ? h("div", { class: "do" }, m.suggested ? button("Accept", "Accept", edit.accept) : null,
       button(m.suggested ? "Reject" : "Delete", m.suggested ? "Reject" : "Delete", edit.drop),

@@ -4,7 +4,7 @@ export const state = {
   page: sessionStorage.getItem("spanloom.page") || crypto.randomUUID(),
   annotator: localStorage.getItem("spanloom.annotator") || "",
   project: null,
-  doc: null, // the answer of /open
+  doc: null, // the answer of /open; `sheet` is what is drawn, `stored` what the server has acknowledged
   mine: true,
   above: 0.5,
   queue: { by: "order", state: "open", q: "", offset: 0 },
@@ -53,6 +53,28 @@ export function visible() {
   const mentions = [...sheet.mentions, ...offered.map((m) => ({ ...m, suggested: true }))];
   seen = { sheet, suggestions, above: state.above, mentions };
   return mentions;
+}
+
+// The sheet after a change, as the server will have it; `news` is a change with the version that it made.
+const order = (a, b) => {
+  const [x, y] = [a.parts.flat(), b.parts.flat()];
+  for (let i = 0; i < Math.min(x.length, y.length); i += 1) if (x[i] !== y[i]) return x[i] - y[i];
+  return x.length - y.length || (a.label < b.label ? -1 : Number(a.label > b.label));
+};
+export function after(sheet, { change, ...rest }) {
+  const { add = [], remove = [], confirm = [], reopen = [], reject = [], restore = [] } = change;
+  const without = (all, ...gone) => {
+    const keys = new Set(gone.flat().map(keyOf));
+    return keys.size ? all.filter((m) => !keys.has(keyOf(m))) : all;
+  };
+  const closed = new Set(reopen);
+  return {
+    ...sheet,
+    mentions: add.length || remove.length ? [...without(sheet.mentions, remove, add), ...add].sort(order) : sheet.mentions,
+    rejected: [...without(sheet.rejected, restore, add, reject), ...reject],
+    confirmed: [...new Set([...sheet.confirmed.filter((k) => !closed.has(k)), ...confirm])].sort((a, b) => a - b),
+    ...rest,
+  };
 }
 
 export function chosen() {

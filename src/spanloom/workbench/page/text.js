@@ -2,7 +2,7 @@
 
 import { $, h, put } from "./dom.js";
 import { lanes } from "./layout.js";
-import { chosen, keyOf, label, sentenceOf, state, visible } from "./state.js";
+import { chosen, keyOf, label, sentenceOf, state, tell, visible } from "./state.js";
 
 const LONG = 30; // characters of a token that may break
 const drawn = { doc: null, sentences: [], tokens: [], marks: new Map(), lit: [] };
@@ -81,7 +81,11 @@ export function drawText() {
   const place = $("#text");
   const { doc } = state;
   if (!doc) {
-    put(place, h("p", { class: "none", text: "Choose a document, or import some under Project." }));
+    const some = state.project && state.project.documents;
+    put(place, h("div", { class: "empty" }, h("img", { src: "/page/icon.svg", alt: "" }),
+      h("h2", { text: some ? "Choose a document" : "Nothing to annotate yet" }),
+      h("p", { text: some ? "The list has them in the order that you choose." : "Bring your own texts, or look around with the sample corpus: short texts with nested, crossing and discontinuous mentions." }),
+      some ? null : h("div", { class: "tools" }, h("button", { type: "button", class: "main", text: "Import files", onclick: () => tell("view", "project") }), h("button", { type: "button", text: "Try the sample corpus", onclick: () => tell("sample") }))));
     drawn.doc = null;
     return;
   }

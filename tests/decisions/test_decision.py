@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
 from spanloom.deciding import never_two
-from spanloom.decisions.best import Best, OnDev
-from spanloom.decisions.named import decision
+from spanloom.decisions.decision import ENOUGH, FLOOR, AtLeast, Best, ExpectedF1, OnDev, decision
 from spanloom.decisions.rule import Rule, fitting, one_label
-from spanloom.decisions.wanted import ENOUGH, FLOOR, AtLeast, ExpectedF1
 from spanloom.evaluation import micro
 from spanloom.learning import Auto
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 
-from spanloom.base.errors import ParameterError, SpanloomError
+from spanloom.base.errors import ParameterError
+from spanloom.base.extras import check_installed
 from spanloom.base.files import check_place
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -19,6 +19,5 @@ def check_picture(path: str | os.PathLike[str]) -> Path:
     if path.suffix.lower() not in PICTURES:
         raise ParameterError(f"{path}: the name of a picture must end in {', '.join(PICTURES)}")
     check_place(path)
-    if importlib.util.find_spec("matplotlib") is None:
-        raise SpanloomError("pictures need matplotlib: pip install 'spanloom[plot]'")
+    check_installed("matplotlib", "plot")
     return path

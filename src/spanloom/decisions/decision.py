@@ -1,0 +1,267 @@
+"""Decisions: how an answer is made of what a model believes.
+
+The best structure, with or without a mention penalty; or every mention with at least a probability, for the highest F1,
+or for a precision or a recall. Where probabilities are right, one threshold for all labels gives the highest expected
+F1 of all ways to decide, and the most recall at a precision: a mention that is less probable adds less to what is
+right, at the same price. Where they are not, a label with enough mentions can have a threshold of its own.
+
+These are settings. What they come to with the data at hand is a ``Rule`` (``decisions.rule``), which ``deciding``
+makes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_choice
+from spanloom.base.settings import Settings
+from spanloom.corpus.mention import Mention
+from spanloom.decisions.calibration import CALIBRATIONS
+from spanloom.decisions.penalty import Wanted, check_penalty
+from spanloom.decisions.thresholds import Cuts, Scored, best_threshold, threshold_curve
+
+FLOOR = 0.01
+"""Mentions that are less probable are not looked at."""
+ENOUGH = 100
+"""With so many mentions in the data a label gets a threshold of its own."""
+
+Gold = Sequence[Sequence[Mention]]
+
+
+@dataclass(frozen=True)
+class Decision(Settings):
+    """What decisions share.
+
+    Parameters
+    ----------
+    exclusive
+        Whether the same tokens have one label at most: the most probable one stays. ``"auto"``: if the training data
+        never give them two.
+    calibrate
+        What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"`` or
+        ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best. It is learned on the
+        development data, or without them by cross-fitting, which trains five more times.
+    """
+
+    exclusive: bool | str = field(default="auto", kw_only=True)
+    calibrate: str = field(default="none", kw_only=True)
+
+    def check(self) -> None:
+        check_choice("calibrate", self.calibrate, ("none", "auto", *CALIBRATIONS))
+        if self.exclusive not in (True, False, "auto"):
+            raise ParameterError(
+                f"The 'exclusive' parameter must be True, False or 'auto'. Got {self.exclusive!r} instead."
+            )
+
+    @property
+    def penalty_wanted(self) -> Wanted:
+        """The mention penalty, or how it is chosen."""
+        return 0.0
+
+    @property
+    def needs_dev(self) -> bool:
+        """Whether something is chosen on development data."""
+        return False
+
+
+@dataclass(frozen=True)
+class Best(Decision):
+    """The best structure.
+
+    Parameters
+    ----------
+    penalty
+        A weight on starting a mention: above 0 for more mentions, below 0 for fewer; one number, or one for each label.
+        ``"auto"`` and ``"auto-by-label"`` choose on the development data; without them, ``"auto"`` chooses by
+        cross-fitting on the training data. See ``decisions.penalty``.
+    exclusive, calibrate
+        As in ``Decision``; not done unless asked for.
+    """
+
+    penalty: Wanted = 0.0
+    exclusive: bool | str = field(default=False, kw_only=True)
+
+    name = "best"
+
+    def check(self) -> None:
+        super().check()
+        check_penalty(self.penalty)
+
+    @property
+    def penalty_wanted(self) -> Wanted:
+        return self.penalty
+
+    @property
+    def needs_dev(self) -> bool:
+        return self.penalty == "auto-by-label"  # "auto" can do without: the training data are cross-fitted
+
+
+@dataclass(frozen=True)
+class OnDev(Decision):
+    """The one with the highest F1 on development data.
+
+    The best structure, the best structure with a mention penalty that is chosen there, or a threshold on the
+    probability of mentions (``ExpectedF1``).
+    """
+
+    name = "auto"
+
+    @property
+    def needs_dev(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class ByThreshold(Decision):
+    """Every mention with at least a probability, of those that the model can hold together the most probable ones."""
+
+    def choose(self, believed: Scored, gold: Gold, labels: Iterable[str]) -> dict[str, float]:
+        """Return the threshold of each label.
+
+        Parameters
+        ----------
+        believed
+            Of each sentence, the mentions with a probability of at least ``FLOOR``.
+        gold
+            Of each sentence, the true ones.
+        labels
+            Those of the model.
+        """
+        return dict.fromkeys(labels, min(max(self.threshold(believed, gold), FLOOR), 1.0))
+
+    @abstractmethod
+    def threshold(self, believed: Scored, gold: Gold) -> float:
+        """Return one threshold for all labels."""
+
+
+@dataclass(frozen=True)
+class ExpectedF1(ByThreshold):
+    """The highest F1.
+
+    Parameters
+    ----------
+    by_label
+        Whether labels with at least ``ENOUGH`` mentions have thresholds of their own.
+    """
+
+    by_label: bool = True
+
+    name = "f1"
+
+    def threshold(self, believed: Scored, gold: Gold) -> float:
+        """Of several with the same F1, the one nearest to 0.5."""
+        return best_threshold([[(p - 0.5, m) for p, m in own] for own in believed], gold) + 0.5
+
+    def choose(self, believed: Scored, gold: Gold, labels: Iterable[str]) -> dict[str, float]:
+        chosen = super().choose(believed, gold, labels)
+        if not self.by_label:
+            return chosen
+        curves = {label: _cuts(believed, gold, label) for label in chosen}
+        common, total = dict(chosen), sum(curve.gold for curve in curves.values())
+        moved = True
+        while moved:  # label after label, until none moves: F1 rises with every step
+            moved = False
+            for label, curve in curves.items():
+                if curve.gold < ENOUGH or not len(curve.values):
+                    continue
+                others = [(curves[other], t) for other, t in chosen.items() if other != label]
+                given = sum(one.at(t)[0] for one, t in others) + curve.found
+                right = sum(one.at(t)[1] for one, t in others) + curve.hits
+                f1 = (2 * right / (given + total)).tolist()
+                was_given, was_right = curve.at(chosen[label])
+                now = (
+                    2
+                    * (sum(one.at(t)[1] for one, t in others) + was_right)
+                    / (sum(one.at(t)[0] for one, t in others) + was_given + total)
+                )
+                # Of several with the same F1, the one nearest to the threshold for all.
+                best = max(range(len(f1)), key=lambda i: (round(f1[i], 12), -abs(curve.values[i] - common[label])))
+                if f1[best] > now + 1e-12:
+                    chosen[label], moved = float(curve.values[best]), True
+        return chosen
+
+
+@dataclass(frozen=True)
+class AtLeast(ByThreshold):
+    """The most recall at a precision, or the most precision at a recall, over all labels.
+
+    Parameters
+    ----------
+    precision, recall
+        What is to be reached, above 0 and at most 1: one of the two.
+
+    Examples
+    --------
+    >>> a, b, c = (Mention("X", ((i, i + 1),)) for i in range(3))
+    >>> believed = [[(0.9, a), (0.6, b), (0.2, c)]]
+    >>> AtLeast(precision=0.6).choose(believed, [[a, c]], ["X"]), AtLeast(recall=0.5).choose(believed, [[a, c]], ["X"])
+    ({'X': 0.01}, {'X': 0.75})
+    """
+
+    precision: float | None = None
+    recall: float | None = None
+
+    name = "at-least"
+
+    def check(self) -> None:
+        super().check()
+        values = [value for value in (self.precision, self.recall) if value is not None]
+        if len(values) != 1 or not isinstance(values[0], float | int) or not 0 < values[0] <= 1:
+            raise ParameterError(
+                "AtLeast takes one number above 0 and at most 1, precision=… or recall=…; got "
+                f"precision={self.precision!r}, recall={self.recall!r}"
+            )
+
+    def threshold(self, believed: Scored, gold: Gold) -> float:
+        """If nothing reaches what is asked for, what comes nearest."""
+        values, precision, recall = threshold_curve(believed, gold)
+        if not len(values):
+            return 0.5
+        wanted, other = (precision, recall) if self.precision is not None else (recall, precision)
+        enough = wanted >= (self.precision or self.recall or 0.0) - 1e-12
+        if not enough.any():
+            return float(values[np.argmax(wanted)])
+        return float(values[np.argmax(np.where(enough, other, -1.0))])
+
+    def reached(self, precision: float, recall: float) -> bool:
+        """Whether a precision and a recall are what is asked for."""
+        return precision >= (self.precision or 0.0) - 1e-12 and recall >= (self.recall or 0.0) - 1e-12
+
+
+DECISIONS: Mapping[str, type[Decision]] = {one.name: one for one in (Best, OnDev, ExpectedF1, AtLeast)}
+"""The decisions by the name that model files and ``Recognizer(decide=…)`` know; for ``AtLeast`` see ``decision``."""
+
+
+def decision(given: Decision | str) -> Decision:
+    """Return a decision by its name; a decision stays what it is.
+
+    Examples
+    --------
+    >>> decision("f1"), decision("precision=0.95")
+    (ExpectedF1(exclusive='auto', calibrate='none', by_label=True),
+     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None))
+    """
+    if not isinstance(given, str):
+        return given
+    name, mark, value = given.partition("=")
+    if mark and name in ("precision", "recall"):
+        try:
+            share = float(value)
+        except ValueError:
+            raise ParameterError(f"decide={given!r}: {value!r} is no number; type e.g. {name}=0.9") from None
+        return AtLeast(precision=share) if name == "precision" else AtLeast(recall=share)
+    names = [one for one in DECISIONS if one != AtLeast.name]
+    check_choice("decide", given, [*names, "precision=0.95", "recall=0.9"])
+    return DECISIONS[given]()
+
+
+def _cuts(believed: Scored, gold: Gold, label: str) -> Cuts:
+    """The thresholds of one label, none below ``FLOOR``."""
+    own = [[(p, m) for p, m in some if m.label == label] for some in believed]
+    cuts = Cuts.of(own, [[m for m in some if m.label == label] for some in gold], below=0.0)
+    return replace(cuts, values=np.maximum(cuts.values, FLOOR))
