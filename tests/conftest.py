@@ -6,11 +6,27 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 # Examples may take as long as they need: on a busy machine, time says nothing about the code.
 settings.register_profile("spanloom", deadline=None)
 settings.load_profile("spanloom")
+
+FEW = 20
+"""So many random examples a test at most, unless ``SPANLOOM_EXAMPLES=all``: the run before a commit must be quick."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Take few examples; ``.ci/run`` takes as many as the tests say."""
+    if os.environ.get("SPANLOOM_EXAMPLES") == "all":
+        return
+    for item in items:
+        test = getattr(item, "obj", None)
+        test = getattr(test, "__func__", test)
+        if test is not None and is_hypothesis_test(test):
+            own = test._hypothesis_internal_use_settings
+            test._hypothesis_internal_use_settings = settings(own, max_examples=min(own.max_examples, FEW))
+
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -52,6 +52,7 @@ def compare(train: list[Sentence], dev: list[Sentence], l2: float, path: str) ->
     return ner.history_[-1].objective, theirs, float(np.mean([a == b for a, b in zip(ours, expected, strict=True)]))
 
 
+@pytest.mark.slow
 def test_the_same_optimum_on_the_sample_corpus(tmp_path):
     """On the outermost mentions of the bundled corpus: objective to 1e-4, the same labels."""
     from spanloom.schemes import flatten

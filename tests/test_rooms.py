@@ -6,6 +6,7 @@ Every import counts, also those within functions. Imports under ``TYPE_CHECKING`
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,6 +118,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, bool, bool]]:
     yield from walk(tree, False, True)
 
 
+@functools.cache
 def files() -> list[tuple[str, Path, ast.Module]]:
     return [
         (str(path.relative_to(PACKAGE)), path, ast.parse(path.read_text(encoding="utf-8")))

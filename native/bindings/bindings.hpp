@@ -12,6 +12,7 @@ void bind_readings(nanobind::module_& m);
 void bind_objective(nanobind::module_& m);
 void bind_supervision(nanobind::module_& m);
 void bind_learning(nanobind::module_& m);
+void bind_shared_rows(nanobind::module_& m);
 void bind_markov(nanobind::module_& m);
 void bind_feature_counts(nanobind::module_& m);
 void bind_features(nanobind::module_& m);

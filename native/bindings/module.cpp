@@ -8,6 +8,7 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_structure(m);
   spanloom::bindings::bind_readings(m);
   spanloom::bindings::bind_learning(m);
+  spanloom::bindings::bind_shared_rows(m);
   spanloom::bindings::bind_markov(m);
   spanloom::bindings::bind_features(m);
   spanloom::bindings::bind_feature_counts(m);

@@ -534,6 +534,16 @@ class Perceptron:
     def averaged(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return ([features * columns], [global cells])."""
 
+def evaluate_shared(objective: Objective, x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], own_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, behind: int) -> tuple:
+    """
+    The objective of a block whose row own_rows[i] has factors[i] times row rows[i] of x, each of `width` numbers, and `behind` numbers behind the rows: (value, gradient by the block's rows).
+    """
+
+def add_rows(rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> tuple:
+    """
+    The sum of two tables that have some rows each, numbers of rows ascending: (rows, values).
+    """
+
 class MarkovSearch:
     """Search in a trellis where each label is chosen given those before it."""
 

@@ -137,6 +137,7 @@ def test_a_recogniser_parses_where_it_must(model, tmp_path):
     assert again.k_best(Sentence(["the", "gene", "works"]), 1)[0][1] == [Mention("DNA", ((0, 2),))]
 
 
+@pytest.mark.slow
 def test_commands_train_and_parse(tmp_path):
     """A parser from a corpus, a corpus with its trees, and the scores against those that were there."""
     write(read_like(TREES), str(tmp_path / "trees.conllu"))
@@ -159,6 +160,7 @@ def test_commands_train_and_parse(tmp_path):
     assert all("head" in s.columns for doc in read(str(tmp_path / "new.conllu")) for s in doc.sentences)
 
 
+@pytest.mark.slow
 def test_a_command_trains_a_tagger_with_lemmas(tmp_path):
     """With the parser, and alone from a corpus without trees; the scores of each column are told."""
     tagged = [s.with_columns({"lemma": [w.removesuffix("s") for w in s.tokens]}) for s in TREES]

@@ -129,6 +129,7 @@ def test_verbose_output_has_a_line_for_each_iteration(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_grids_and_scores_work_on_sequences():
     groups = [number // 4 for number in range(len(X))]
     search = GridSearchCV(CRF(max_iterations=5), {"c1": [0, 0.1], "c2": [0.1, 10.0]}, cv=GroupKFold(3), n_jobs=2)

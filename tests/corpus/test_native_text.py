@@ -61,6 +61,7 @@ def signature(char: str) -> tuple[object, ...]:
     return unicodedata.category(char), *(test(char) for test in tests)
 
 
+@pytest.mark.slow
 def test_every_code_point_is_cut_as_by_the_rules() -> None:
     """Each within a word; also halves of surrogate pairs, which a str may hold."""
     check(" ".join(f"a{chr(code)}1" for code in range(0x110000)))

@@ -49,6 +49,7 @@ def long_case(name: str) -> tuple[object, int, int, Shapes]:
     return component, sites, pairs, Shapes([N], lattices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["chain", "chain free", "BIOHD", "tagger", "edge", "state", "hypergraph", "semimarkov", "spans"]
 )

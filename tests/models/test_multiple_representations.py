@@ -71,6 +71,7 @@ def test_collapsed_weights_are_the_sums_to_the_bit(train: list[Sentence]) -> Non
     assert objective.global_weights(x).tobytes() == summed.tobytes()
 
 
+@pytest.mark.slow
 def test_as_many_parameters_as_labels_are_enough(train: list[Sentence]) -> None:
     """The first steps, the optimum and its score weights are those of all the representations' parameters."""
     model = Chain("BIES+")

@@ -84,7 +84,7 @@ def test_chain(case, scheme):
 def test_segments_and_spans(case, longest, kind):
     """Of all segmentations, and of all sets of candidates, those whose mentions agree."""
     n, listed, known = case
-    component, shapes = kind(TYPES), Shapes([n], all_segments([n], longest, (1, 1, True)))
+    component, shapes = kind(TYPES), Shapes([n], all_segments([n], longest, SegmentLayout(inside=True)))
     listed = [m for m in listed if len(m) <= longest]
     if kind is SpanComponent and n > 2:
         component = kind(("a",))

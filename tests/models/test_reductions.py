@@ -206,6 +206,7 @@ def test_a_damaged_header_is_named(name, tmp_path):
         Recognizer.from_state(arrays, header)
 
 
+@pytest.mark.slow
 def test_every_reduction_beats_simple_tagging_on_the_sample():
     """What must hold of the paper, on text with real nesting."""
     train = [s.with_mentions([m for m in s.mentions if not m.discontinuous]) for d in read("sample:train") for s in d]

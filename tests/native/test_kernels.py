@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parent
 ORACLES = (
     "test_chain_kernel.py::test_many_labels_equal_the_engine",
@@ -17,6 +19,7 @@ ORACLES = (
 )
 
 
+@pytest.mark.slow
 def test_narrow_vectors():
     """The choice is made when the core is loaded, so in a process of their own."""
     done = subprocess.run(

@@ -42,6 +42,7 @@ def undisturbed(loom: Path, inputs: Path, tmp_path: Path) -> dict[str, bytes]:
     return outputs(tmp_path / "undisturbed")
 
 
+@pytest.mark.slow
 def test_outputs_are_those_of_the_library_for_any_number_of_jobs(loom: Path, inputs: Path, tmp_path: Path) -> None:
     reports = [run(loom, inputs, tmp_path / f"out{jobs}", jobs=jobs) for jobs in (1, 3)]
     one, three = (outputs(tmp_path / f"out{jobs}") for jobs in (1, 3))
@@ -119,6 +120,7 @@ def test_outputs_whose_input_is_gone_are_removed(loom: Path, inputs: Path, tmp_p
     assert outputs(out) == outputs(tmp_path / "fresh")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_one_attempt(
     loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:

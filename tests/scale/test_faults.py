@@ -31,6 +31,7 @@ def tag(
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on(loom: Path, inputs: Path, tmp_path: Path) -> None:
     """Driver and workers: the workers of a killed driver end by themselves."""
     (inputs / "big.jsonl").write_text("".join(records(40)), encoding="utf-8")
@@ -69,6 +70,7 @@ def _runs(pid: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_what_is_done(loom: Path, inputs: Path, tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk: writing fails in the midst of a file."""
     out = tmp_path / "out"
@@ -90,6 +92,7 @@ def test_a_full_disk_leaves_what_is_done(loom: Path, inputs: Path, tmp_path: Pat
     assert outputs(out) == expected
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_did(loom: Path, inputs: Path, tmp_path: Path) -> None:
     (inputs / "a.jsonl").write_text('{"text": "The IL-2 gene."}\n{"text": 7}\n', encoding="utf-8")
     out = tmp_path / "out"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from spanloom import Recognizer, read
-from spanloom._native import Likelihood
+from spanloom._native import Likelihood, Objective, add_rows, evaluate_shared
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import LBFGS, Iteration, Perceptron
@@ -138,11 +139,40 @@ def test_classes_are_features_that_are_alike_in_every_block() -> None:
 
 
 def test_sums_do_not_depend_on_the_order_of_parts() -> None:
-    parts = np.random.default_rng(1).normal(size=(4, 50)).astype(np.float32) * np.float32(1e3)
-    expected = (parts[0] + parts[1]) + (parts[2] + parts[3])
+    """Against numpy, along the tree; rows that a part has not are left alone."""
+    rng = np.random.default_rng(1)
+    tables = rng.normal(size=(4, 25, 2)).astype(np.float32) * np.float32(1e3)
+    rows = [np.flatnonzero(rng.random(25) < 0.6).astype(np.uint32) for _ in range(4)]
+    rows[0] = np.arange(25, dtype=np.uint32)  # each row is somewhere
+    for table, own in zip(tables, rows, strict=True):
+        table[np.setdiff1d(np.arange(25), own)] = 0
+    behind = rng.normal(size=(4, 3)).astype(np.float32)
+    parts = [np.concatenate([t[own].ravel(), g]) for t, own, g in zip(tables, rows, behind, strict=True)]
+    whole = np.concatenate([tables.reshape(4, -1), behind], axis=1)
+    expected = (whole[0] + whole[1]) + (whole[2] + whole[3])
     for order in itertools.permutations(range(4)):
-        total = PairwiseSum(4)
+        total = PairwiseSum(4, width=2)
         for k in order:
-            total.add(k, 1.0, parts[k])
+            total.add(k, 1.0, rows[k], parts[k])
         assert total.result()[0] == 4.0
         assert (total.result()[1] == expected).all()
+
+
+def test_rows_that_do_not_fit_are_refused() -> None:
+    """A block's rows are numbers of shared rows and of its own; a wrong one must not be read."""
+
+    class Square(Objective):
+        def evaluate(self, x: Floats) -> tuple[float, Floats]:
+            return float(x @ x), 2 * x
+
+    square, x = Square(7), np.arange(9, dtype=np.float32)  # 3 own rows and 4 shared ones of 2, one number behind
+    row, own, factor = np.array([3, 1], np.uint32), np.array([0, 0], np.uint32), np.array([2.0, 1.0])
+    value, gradient = evaluate_shared(square, x, row, own, factor, 2, 1)
+    first = np.array([2 * 6 + 2, 2 * 7 + 3])
+    assert value == first @ first + 64
+    assert gradient.tolist() == [*(4 * first), *(2 * first), 16]
+    for rows, owns, what in (([4], [0], "shared row 4"), ([0], [3], "own row 3"), ([0], [0, 1], "2 rows of the")):
+        with pytest.raises(ValueError, match=what):
+            evaluate_shared(square, x, np.array(rows, np.uint32), np.array(owns, np.uint32), factor[:1], 2, 1)
+    with pytest.raises(ValueError, match="2 rows with 3 numbers"):
+        add_rows(row, x[:3], row, x[:4], 2)

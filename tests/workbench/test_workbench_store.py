@@ -229,6 +229,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
     """The process is killed in the middle of changes, again and again; every change that it reported is there."""
     folder = tmp_path / "p"

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import CompressedRows, Likelihood, SparseRows
+from spanloom._native import CompressedRows, Likelihood, SparseRows, evaluate_shared
 from spanloom.base.arrays import Tied
 from spanloom.base.model_file import from_bytes, to_bytes
 from spanloom.corpus import Mention, Sentence
@@ -107,7 +107,9 @@ class Plan:
         )
 
 
-def count_block(data: BlockData, features: FeatureSet, model: StructuredModel, threads: int = 1) -> FeatureCounts:
+def count_block(
+    data: BlockData, features: FeatureSet, model: StructuredModel, threads: int | None = 1
+) -> FeatureCounts:
     """Count the features of a block, for the table of the whole corpus."""
     extractor = FeatureExtractor(features, model.sites)
     shapes = model.shapes(data.sentences, extractor.layout)
@@ -133,7 +135,7 @@ class BlockRows:
     present: Numbers
 
     @classmethod
-    def of(cls, plan: Plan, data: BlockData, shapes: Shapes, threads: int = 1) -> BlockRows:
+    def of(cls, plan: Plan, data: BlockData, shapes: Shapes, threads: int | None = 1) -> BlockRows:
         """Extract the features of a block."""
         rows = plan.extractor.transform(data.sentences, threads, shapes.lattices)
         there = np.zeros(rows.width, np.bool_)
@@ -144,10 +146,10 @@ class BlockRows:
         values = None if rows.values is None else np.array(rows.values)
         return cls(np.array(rows.group_ptr), np.array(rows.row_ptr), number[rows.ids], values, present)
 
-    def compress(self) -> CompressedRows:
-        """Merge what is alike within the block."""
+    def compress(self, *, bundles: bool = True) -> CompressedRows:
+        """Merge what is alike within the block; bundles are for those who evaluate it."""
         rows = SparseRows(self.group_ptr, self.row_ptr, self.ids, len(self.present), self.values)
-        return CompressedRows(rows, merge=True, bundles=True)
+        return CompressedRows(rows, merge=True, bundles=bundles)
 
     @property
     def nbytes(self) -> int:
@@ -164,19 +166,23 @@ class Block:
         Its features.
     plan
         The plan, with ``shared`` classes.
+    compressed
+        Those of ``rows.compress()``, where they are there already.
+
+    Attributes
+    ----------
+    shared
+        The shared classes that occur in the block, ascending.
     """
 
-    def __init__(self, rows: BlockRows, plan: Plan) -> None:
+    def __init__(self, rows: BlockRows, plan: Plan, compressed: CompressedRows | None = None) -> None:
         self.plan = plan
-        self.compressed = rows.compress()
+        self.compressed = rows.compress() if compressed is None else compressed
         own = np.asarray(self.compressed.class_of)
         self.shared, first = np.unique(plan.shared[rows.present], return_index=True)
-        class_of = own[first]
+        self._class_of = own[first]
         sizes = np.bincount(own, minlength=self.compressed.classes)
-        self._factor = np.sqrt(plan.sizes[self.shared] / sizes[class_of])
-        self._order = np.argsort(class_of, kind="stable")
-        self._starts = np.searchsorted(class_of[self._order], np.arange(self.compressed.classes))
-        self._class_of = class_of
+        self._factor = np.sqrt(plan.sizes[self.shared] / sizes[self._class_of])
         self._number = -1
         self._likelihood: Likelihood | None = None
 
@@ -190,19 +196,21 @@ class Block:
         """Whether a component can be evaluated."""
         return self._number == number and self._likelihood is not None
 
-    def evaluate(self, x: Floats32) -> tuple[float, Floats32]:
-        """Return the loss and its gradient by the parameters: ``[shared classes of the block, width]``, global ones."""
+    def evaluate(self, x: Floats32, rows: Numbers) -> tuple[float, Floats32]:
+        """Return the loss and its gradient by the parameters: ``[shared classes of the block, width]``, global ones.
+
+        Parameters
+        ----------
+        x
+            Parameters of classes, those of the block among them, and global ones behind them.
+        rows
+            Where in ``x`` the classes of the block are.
+        """
         if self._likelihood is None:
             raise RuntimeError("the block is not prepared for a component")
-        width, _ = self.plan.widths(self._number)
-        cut = len(self.shared) * width
-        table = x[:cut].reshape(-1, width).astype(np.float64) * self._factor[:, None]
-        # A block without sentences has no classes, and a sum of nothing has no starts.
-        own = np.add.reduceat(table[self._order], self._starts, axis=0) if len(table) else table
-        value, gradient = self._likelihood.evaluate(np.concatenate([own.ravel(), x[cut:].astype(np.float64)]))
-        inner = gradient[: own.size].reshape(-1, width)
-        back = (inner[self._class_of] * self._factor[:, None]).astype(np.float32)
-        return value, np.concatenate([back.ravel(), gradient[own.size :].astype(np.float32)])
+        width, behind = self.plan.widths(self._number)
+        value, gradient = evaluate_shared(self._likelihood, x, rows, self._class_of, self._factor, width, behind)
+        return float(value), gradient
 
 
 def make_ready(block: Block, number: int, data: BlockData, shapes: Shapes) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spanloom._native import CompressedRows
 from spanloom.base.extras import need
 from spanloom.features import FeatureSet
 from spanloom.features.counts import FeatureCounts
@@ -21,7 +22,7 @@ from spanloom.models.structured import StructuredModel
 from spanloom.scale.blocks import Block, BlockData, BlockRows, Floats32, Numbers, Plan, count_block, make_ready
 from spanloom.scale.dask import send
 from spanloom.scale.loading import deposited
-from spanloom.scale.sharded import BLOCKS, Crew, PairwiseSum, ShardedLearner, gather, spread
+from spanloom.scale.sharded import BLOCKS, Crew, PairwiseSum, ShardedLearner, gather
 
 CHECK_SECONDS = 2.0
 """How long to wait for work before workers are looked for that are gone."""
@@ -101,13 +102,13 @@ class DaskCrew(Crew):
         begun = time.perf_counter()
         size, (width, _) = len(self._plan.sizes), self._plan.widths(number)
         given = [gather(x, shared, width, size) for shared in self._shared]
-        total = PairwiseSum(len(self._parts))
+        total = PairwiseSum(len(self._parts), width)
         received = 0
 
         def take(k: int, found: tuple[float, Floats32]) -> None:
             nonlocal received
             received += found[1].nbytes
-            total.add(k, found[0], spread(found[1], self._shared[k], size, width))
+            total.add(k, found[0], self._shared[k], found[1])
 
         self._all(_evaluate, (self._digest, number), given, take=take)
         if self.watch is not None:
@@ -199,23 +200,37 @@ class _Held:
         self.data = data
         self.rows: BlockRows | None = None
         self.shapes: Shapes | None = None
+        self.compressed: CompressedRows | None = None
         self.block: Block | None = None
         self.digest = ""
 
-    def compiled(self, digest: str) -> BlockRows:
+    def compiled(self, digest: str) -> tuple[BlockRows, CompressedRows]:
         plan = _plan(digest)
-        if self.rows is None:
+        if self.rows is None or self.compressed is None:
             self.shapes = plan.model.shapes(self.data.sentences, plan.extractor.layout)
             self.rows = BlockRows.of(plan, self.data, self.shapes)
-        return self.rows
+            self.compressed = self.rows.compress()
+        return self.rows, self.compressed
 
     def ready(self, digest: str, number: int) -> Block:
-        rows = self.compiled(digest)
         if self.block is None or self.digest != digest:
-            self.block, self.digest = Block(rows, _plan(digest)), digest
+            rows, compressed = self.compiled(digest)
+            self.block, self.digest = Block(rows, _plan(digest), compressed), digest
         if not self.block.is_ready(number) and self.shapes is not None:
             make_ready(self.block, number, self.data, self.shapes)
         return self.block
+
+
+class _Places:
+    """The classes of some blocks: where those of each are among those of all."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = list(blocks)
+        shared = np.unique(np.concatenate([block.shared for block in blocks]))
+        self.rows = [np.searchsorted(shared, block.shared).astype(np.uint32) for block in blocks]
+
+
+_places: dict[int, _Places] = {}  # by the first of the blocks
 
 
 _held: dict[str, dict[int, _Held]] = {}
@@ -241,23 +256,25 @@ def _count(blocks: Sequence[_Held], features: FeatureSet, model: StructuredModel
 def _compile(blocks: Sequence[_Held], digest: str) -> list[tuple[Numbers, Numbers]]:
     found = []
     for held in blocks:
-        rows = held.compiled(digest)
-        found.append((rows.present, np.array(rows.compress().class_of)))
+        rows, compressed = held.compiled(digest)
+        found.append((rows.present, np.array(compressed.class_of)))
     return found
 
 
 def _evaluate(blocks: Sequence[_Held], digest: str, number: int, x: Floats32) -> tuple[float, Floats32]:
     ready = [held.ready(digest, number) for held in blocks]
-    shared = np.unique(np.concatenate([block.shared for block in ready]))
+    places = _places.get(id(ready[0]))
+    if places is None or places.blocks != ready:
+        places = _places[id(ready[0])] = _Places(ready)
     width, _ = _plan(digest).widths(number)
-    total = PairwiseSum(len(ready))
-    for k, block in enumerate(ready):
-        at = np.searchsorted(shared, block.shared).astype(np.uint32)
-        value, gradient = block.evaluate(gather(x, at, width, len(shared)))
-        total.add(k, value, spread(gradient, at, len(shared), width))
+    total = PairwiseSum(len(ready), width)
+    for k, (block, rows) in enumerate(zip(ready, places.rows, strict=True)):
+        value, gradient = block.evaluate(x, rows)
+        total.add(k, value, rows, gradient)
     return total.result()
 
 
 def _forget(run: str) -> None:
     _held.pop(run, None)
+    _places.clear()
     _plan.cache_clear()

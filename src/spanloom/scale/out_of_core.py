@@ -19,7 +19,7 @@ from spanloom.models.learner import Learner
 from spanloom.models.structured import StructuredModel
 from spanloom.models.supervised import supervise
 from spanloom.scale.blocks import Block, BlockData, BlockRows, Floats32, Numbers, Plan, count_block
-from spanloom.scale.sharded import BLOCKS, Crew, PairwiseSum, ShardedLearner, gather, spread
+from spanloom.scale.sharded import BLOCKS, Crew, PairwiseSum, ShardedLearner
 
 _ARRAYS = ("group_ptr", "row_ptr", "ids", "values", "present")
 _GROWTH = 6
@@ -70,11 +70,12 @@ class DiskCrew(Crew):
         self.memory = memory
         self.folder = Path(tempfile.mkdtemp(prefix="spanloom-", dir=folder))
         self._data: list[BlockData] = []
+        self._threads: int | None = 1
         self._resident: dict[int, tuple[Block, int]] = {}  # the last used comes last
 
     def count(self, blocks: Sequence[BlockData], task: Task, model: StructuredModel) -> list[FeatureCounts]:
-        self._data = list(blocks)
-        return [count_block(data, task.features, model, task.threads or 1) for data in self._data]
+        self._data, self._threads = list(blocks), task.threads
+        return [count_block(data, task.features, model, self._threads) for data in self._data]
 
     def compile(self, plan: Plan) -> list[tuple[Numbers, Numbers]]:
         found = []
@@ -84,14 +85,14 @@ class DiskCrew(Crew):
                 raise ParameterError(
                     f"features of segments cannot be kept in files; train {plan.model.name} without learner=…"
                 )
-            rows = BlockRows.of(plan, data, shapes)
+            rows = BlockRows.of(plan, data, shapes, self._threads)
             self._store(f"{number}", {name: getattr(rows, name) for name in _ARRAYS})
             for k, component in enumerate(plan.components):
                 known = supervise(component, data.sentences, data.gold, shapes)
                 if any(known.mask(s) is not None for s in range(len(data.sentences))):
                     raise ParameterError("sentences that are annotated in part cannot be kept in files; leave them out")
                 self._store(f"{number}-{k}", {"ptr": known.ptr, "cells": known.cells})
-            found.append((rows.present, np.array(rows.compress().class_of)))
+            found.append((rows.present, np.array(rows.compress(bundles=False).class_of)))
         self._data = []
         return found
 
@@ -99,11 +100,10 @@ class DiskCrew(Crew):
         self._plan, self._present = plan, present
 
     def evaluate(self, number: int, x: Floats32) -> tuple[float, Floats32]:
-        size, (width, _) = len(self._plan.sizes), self._plan.widths(number)
-        total = PairwiseSum(len(self._present))
-        for k, shared in enumerate(self._present):
-            value, gradient = self._block(k, number).evaluate(gather(x, shared, width, size))
-            total.add(k, value, spread(gradient, shared, size, width))
+        total = PairwiseSum(len(self._present), self._plan.widths(number)[0])
+        for k, rows in enumerate(self._present):
+            value, gradient = self._block(k, number).evaluate(x, rows)
+            total.add(k, value, rows, gradient)
         return total.result()
 
     def close(self) -> None:
@@ -122,7 +122,8 @@ class DiskCrew(Crew):
         if not block.is_ready(number):
             known = self._load(f"{k}-{number}", ("ptr", "cells"))
             component = self._plan.components[number]
-            block.prepare(number, Supervision(known["ptr"], known["cells"]), component.structure)
+            supervision = Supervision(known["ptr"], known["cells"])
+            block.prepare(number, supervision, component.structure, self._threads or 0)
         self._resident[k] = block, size
         return block
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spanloom._native import Objective
+from spanloom._native import Objective, add_rows
 from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.features import FeatureExtractor
@@ -184,42 +184,40 @@ def shared_classes(features: int, found: Sequence[tuple[Numbers, Numbers]], *, m
 class PairwiseSum:
     """Adds up a power of two of losses and gradients in pairs, neighbours first, in whatever order they come.
 
+    Each gradient has the rows of some classes, and the global parameters behind them. A row that one neighbour has
+    stays as it is.
+
     Examples
     --------
-    >>> total = PairwiseSum(4)
+    >>> total = PairwiseSum(4, width=1)
     >>> for k in (3, 0, 2, 1):
-    ...     total.add(k, float(k), np.full(1, k, np.float32))
+    ...     total.add(k, float(k), np.array([k // 2], np.uint32), np.full(1, k, np.float32))
     >>> total.result()
-    (6.0, array([6.], dtype=float32))
+    (6.0, array([1., 5.], dtype=float32))
     """
 
-    def __init__(self, count: int) -> None:
-        self._levels = count.bit_length() - 1
-        self._waiting: dict[tuple[int, int], tuple[float, Floats32]] = {}
+    def __init__(self, count: int, width: int) -> None:
+        self._levels, self._width = count.bit_length() - 1, width
+        self._waiting: dict[tuple[int, int], tuple[float, Numbers, Floats32]] = {}
 
-    def add(self, index: int, value: float, gradient: Floats32) -> None:
+    def add(self, index: int, value: float, rows: Numbers, gradient: Floats32) -> None:
         """Take a part; as soon as its neighbour is there, they become one."""
         level = 0
         while (other := self._waiting.pop((level, index ^ 1), None)) is not None:
-            value = other[0] + value  # adding two numbers does not depend on their order
-            gradient = other[1] + gradient
+            # Adding two numbers does not depend on their order.
+            value = other[0] + value
+            rows, gradient = add_rows(other[1], other[2], rows, gradient, self._width)
             level, index = level + 1, index // 2
-        self._waiting[level, index] = value, gradient
+        self._waiting[level, index] = value, rows, gradient
 
     def result(self) -> tuple[float, Floats32]:
-        """Return the sum, when all parts were taken."""
-        return self._waiting[self._levels, 0]
-
-
-def spread(gradient: Floats32, positions: Numbers, size: int, width: int) -> Floats32:
-    """Return a gradient of some classes, and of global parameters behind them, as one of ``size`` classes."""
-    tail = len(gradient) - len(positions) * width
-    out = np.zeros(size * width + tail, np.float32)
-    out[: size * width].reshape(-1, width)[positions] = gradient[: len(positions) * width].reshape(-1, width)
-    out[size * width :] = gradient[len(positions) * width :]
-    return out
+        """Return the sum, when all parts were taken; of the gradient the rows of all classes that occur, in order."""
+        value, _, gradient = self._waiting[self._levels, 0]
+        return value, gradient
 
 
 def gather(x: Floats32, positions: Numbers, width: int, size: int) -> Floats32:
-    """Undo ``spread``: the parameters of some of ``size`` classes, and the global ones."""
+    """Return the parameters of some of ``size`` classes, and the global ones behind them."""
+    if len(positions) == size:
+        return x
     return np.concatenate([x[: size * width].reshape(-1, width)[positions].ravel(), x[size * width :]])
