@@ -22,7 +22,7 @@ from pathlib import Path
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom import Document, Mention, read
 from spanloom.base.extras import need
-from spanloom.base.pictures import COLORS
+from spanloom.drawing.pictures import COLORS
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.plots import save
 from spanloom.workbench.changes import Change

@@ -24,6 +24,8 @@ from spanloom.schemes.flat import CHOICES, overlapping
 AUTO = "auto"
 SHARE = 0.3
 """How much labels share in the model that is chosen for few sentences whose mentions overlap."""
+LEAST_L2, PER_L2 = 0.1, 2000
+"""The L2 penalty that is chosen for mentions that overlap: one for so many sentences, but not less than the least."""
 FEW = 5000
 """Fewer sentences than these are few: with more, labels know enough by themselves, and learn faster so."""
 AT_ONCE = {f"decide{JOINT}penalty": "set_mention_penalty", f"model{JOINT}threshold": "set_threshold"}
@@ -193,6 +195,18 @@ class Parameters:
         trainer = State().trainer(self.trainer)
         can = alone and isinstance(trainer, LBFGS) and trainer.l1 == 0 and trainer.support == "all"
         return State(share=SHARE) if can and len(sentences) < FEW else State()
+
+    def trainer_for(self, model: Model, documents: Sequence[Document]) -> Trainer:
+        """Return the trainer of a model; ``ParameterError`` if the other settings do not go with it.
+
+        Where model and trainer are left open and mentions overlap, the L2 penalty grows with the data.
+        """
+        trainer = self.check_model(model)
+        left_open = self.model == AUTO and (self.trainer == AUTO or isinstance(self.trainer, Auto))
+        if not left_open or not isinstance(model, State):
+            return trainer
+        sentences = sum(len(document.sentences) for document in documents)
+        return trainer.with_params(l2=round(max(LEAST_L2, sentences / PER_L2), 2))
 
     def token_rules(self) -> TokenRules | None:
         """Return how text is cut, if the settings say so by name; None: as the training data are, or by a function."""

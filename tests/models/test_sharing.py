@@ -13,7 +13,7 @@ from spanloom._native import Likelihood
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Known
 from spanloom.features import FeatureExtractor, FeatureSet
-from spanloom.learning import LBFGS, Perceptron
+from spanloom.learning import LBFGS, Auto, Perceptron
 from spanloom.learning.sharing import SharedObjective
 from spanloom.models import Chains, Edge, Hypergraph, Model, State
 from spanloom.models.component import Shapes
@@ -197,3 +197,13 @@ def test_the_model_for_few_sentences_that_overlap_shares() -> None:
     assert Recognizer().model_for([nested], alone=False) == State()
     assert Recognizer(trainer=LBFGS(l1=1.0)).model_for([nested]) == State()
     assert Recognizer().model_for([nested] * 2000) == State()
+
+
+def test_where_all_is_left_open_the_l2_penalty_grows_with_the_data() -> None:
+    nested = Document([Sentence(["a", "b"], [Mention("X", ((0, 1),)), Mention("Y", ((0, 2),))])] * 3)
+    for times, l2 in ((1, 0.1), (1000, 1.5), (8000, 12.0)):
+        documents = [nested] * times
+        assert Recognizer().trainer_for(State(), documents) == LBFGS(l2=l2)
+    assert Recognizer(trainer=Auto(max_iter=9)).trainer_for(State(), [nested] * 1000) == LBFGS(max_iter=9, l2=1.5)
+    assert Recognizer("state").trainer_for(State(), [nested] * 1000) == LBFGS()
+    assert Recognizer(trainer=LBFGS()).trainer_for(State(), [nested] * 1000) == LBFGS()
