@@ -1,7 +1,7 @@
 """Many documents on jobs, Dask and Spark; training on one process and on workers; training with bounded memory.
 
-    python benchmarks/scale.py tag    [--data FOLDER] [--documents 200000] [--work FOLDER]
-    python benchmarks/scale.py train  [--data FOLDER] [--times 20] [--iterations 10]
+    python benchmarks/scale.py tag    [--data FOLDER] [--documents 200000] [--work FOLDER] [--only="--jobs 2"]
+    python benchmarks/scale.py train  [--data FOLDER] [--times 20] [--iterations 10] [--only="workers 2"]
     python benchmarks/scale.py memory [--data FOLDER] [--times 10] [--iterations 5] [--limit 4]
     python benchmarks/scale.py table
 
@@ -22,13 +22,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +50,23 @@ PLACE = RESULTS / "scale.json"
 def keep(name: str, measured: dict[str, Any]) -> None:
     """Add what was measured to the file of results."""
     found = json.loads(PLACE.read_text(encoding="utf-8")) if PLACE.exists() else {}
-    found[name] = {**measured, "load": [round(x, 1) for x in os.getloadavg()], "cores": os.cpu_count()}
+    earlier = [found[name], *found[name].pop("earlier", [])] if name in found else []
+    load = [round(x, 1) for x in os.getloadavg()]
+    found[name] = {**measured, "load": load, "cores": os.cpu_count(), "commit": commit()}
+    if earlier:
+        found[name]["earlier"] = earlier
     PLACE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(name, json.dumps(found[name]), flush=True)
+
+
+def commit() -> str:
+    """Return the commit that runs, and whether the code differs from it."""
+    here = Path(__file__).resolve().parent
+    found = [
+        subprocess.run(["git", *words], capture_output=True, text=True, cwd=here).stdout.strip()
+        for words in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--", "../src", "../native", "*.py"])
+    ]
+    return found[0] + ("-dirty" if found[1] else "")
 
 
 def timed(command: list[str], env: dict[str, str] | None = None) -> dict[str, float]:
@@ -112,21 +128,22 @@ def tag(args: argparse.Namespace) -> None:
         "--engine dask --jobs 2": ["--engine", "dask", "--jobs", "2"],
     }
     for name, options in ways.items():
+        if args.only not in (None, name):
+            continue
         run, start = (
             timed([*base, source, "-o", f"{args.work}/out/", "--format", "mentions", "--overwrite", *options])
             for source in (f"{folder}/*.jsonl", str(one))
             if subprocess.run(["rm", "-rf", f"{args.work}/out"]).returncode == 0
         )
         keep(f"tag {name}", {**run, "start": start["wall"], "start_processor": start["processor"], **sizes(args)})
-    for source, what in ((str(folder), "run"), (str(one), "start")):
+    if args.only not in (None, "spark local[2]"):
+        return
+    measured = []
+    for source in (f"{folder}/*.jsonl", str(one)):
         subprocess.run(["rm", "-rf", f"{args.work}/out"], check=True)
-        command, env = spark_command(model, f"{source}/*.jsonl" if what == "run" else source, args.work / "out")
-        measured = timed(command, env)
-        if what == "run":
-            run = measured
-        else:
-            more = {"start": measured["wall"], "start_processor": measured["processor"]}
-            keep("tag spark local[2]", {**run, **more, **sizes(args)})
+        measured.append(timed(*spark_command(model, source, args.work / "out")))
+    more = {"start": measured[1]["wall"], "start_processor": measured[1]["processor"]}
+    keep("tag spark local[2]", {**measured[0], **more, **sizes(args)})
 
 
 def sizes(args: argparse.Namespace) -> dict[str, int]:
@@ -147,6 +164,11 @@ def sentences(data: Path, times: int) -> list[Sentence]:
     return random.Random(1).choices(known, k=times * len(known))
 
 
+def processor_times(client: Any) -> list[float]:
+    """Return the processor seconds of all workers."""
+    return list(client.run(time.process_time).values())
+
+
 def train_child(data: str, times: str, iterations: str, way: str) -> None:
     """Train in one way, and print what it took."""
     corpus = sentences(Path(data), int(times))
@@ -156,9 +178,14 @@ def train_child(data: str, times: str, iterations: str, way: str) -> None:
     ner = Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=int(iterations)), threads=threads)
     begun = time.perf_counter()
     stamps: list[float] = []
+    here: list[float] = []
+    there: list[float] = []
+    ask: Callable[[], list[float]] = list
 
     def note(_: Any) -> None:
         stamps.append(time.perf_counter() - begun)
+        here.append(time.process_time())
+        there.append(sum(ask()))
 
     if way.startswith("threads"):
         ner.fit(corpus, listener=note)
@@ -172,11 +199,13 @@ def train_child(data: str, times: str, iterations: str, way: str) -> None:
             distributed.Client(cluster) as client,
         ):
             begun = time.perf_counter()
+            ask = partial(processor_times, client)
             ner.fit(corpus, listener=note, learner=learner(client, watch=costs.append))
     measured: dict[str, Any] = {
         "seconds": round(stamps[-1], 1),
         "to_first_iteration": round(stamps[0], 1),
         "per_iteration": round((stamps[-1] - stamps[0]) / max(len(stamps) - 1, 1), 3),
+        "processor": round((here[-1] - here[0]) / max(len(here) - 1, 1), 3),
         "iterations": len(stamps),
         "words": sum(len(s) for s in corpus),
         "features": ner.extractor_.size,
@@ -186,6 +215,8 @@ def train_child(data: str, times: str, iterations: str, way: str) -> None:
     }
     if costs:
         measured |= {
+            "driver_processor": measured["processor"],
+            "workers_processor": round((there[-1] - there[0]) / max(len(there) - 1, 1), 3),
             "sent_mb": round(costs[-1].sent / 1e6, 1),
             "received_mb": round(costs[-1].received / 1e6, 1),
             "seconds_per_evaluation": round(sorted(c.seconds for c in costs)[len(costs) // 2], 3),
@@ -196,6 +227,8 @@ def train_child(data: str, times: str, iterations: str, way: str) -> None:
 def train(args: argparse.Namespace) -> None:
     """Train in one process with one and two threads, and on two and four workers."""
     for way in ("threads 1", "threads 2", "workers 1", "workers 2", "workers 4"):
+        if args.only not in (None, way):
+            continue
         given = ["--child", str(args.data), str(args.times), str(args.iterations), way]
         done = subprocess.run([sys.executable, __file__, *given], capture_output=True, text=True)
         keep(f"train {way}", {**result(done), "times": args.times})
@@ -246,24 +279,34 @@ def memory(args: argparse.Namespace) -> None:
 
 def on_paper(trained: dict[str, Any]) -> Iterator[str]:
     """Yield what more machines would give: work divided, and all weights and gradients through the driver's network."""
-    alone, four = trained.get("threads 1", {}), trained.get("workers 4", {})
-    if "per_iteration" not in alone or "sent_mb" not in four:
+    alone, one, four = (trained.get(way, {}) for way in ("threads 1", "workers 1", "workers 4"))
+    if "per_iteration" not in alone or "sent_mb" not in one or "sent_mb" not in four:
         return
-    work = alone["per_iteration"]
-    traffic = (four["sent_mb"] + four["received_mb"]) / 4 / NETWORK_MB
+    work, driver = one["workers_processor"], one["driver_processor"]
+    traffic = [one["sent_mb"] + one["received_mb"], four["sent_mb"] + four["received_mb"]]
+    power = math.log(traffic[1] / traffic[0], 4)
     yield (
-        f"On paper, with 10 Gbit/s at the driver: {work} s of work per iteration (one thread, above) divided by the "
-        f"machines, and {traffic:.3f} s of traffic for each of them, one after the other. It assumes one evaluation "
-        "per iteration, as many features on each machine as on one of four, nothing overlapped, and no time for the "
-        "optimiser."
+        f"On paper, for machines with 10 Gbit/s: of an iteration {work} s are the workers' (processor time with one "
+        f"worker), divided by the machines; {driver} s are the driver's, which does not get faster; and "
+        f"{traffic[0]:.0f} MB go through the driver's network with one worker, {traffic[1]:.0f} with four, taken to "
+        f"grow with the machines to the power of {power:.2f}, as between these. It assumes one core a machine, one "
+        "evaluation an iteration, blocks of the same work, nothing overlapped, and no worker that is late. One process "
+        f"with one thread takes {alone['processor']} s."
     )
     yield ""
-    yield "| machines | s per iteration | times one thread |"
-    yield "|---:|---:|---:|"
+    yield "| machines | work, s | network, s | s per iteration | times one process |"
+    yield "|---:|---:|---:|---:|---:|"
     for machines in (1, 2, 4, 16, 64):
-        seconds = work / machines + (traffic * machines if machines > 1 else 0)
-        yield f"| {machines} | {seconds:.3f} | {work / seconds:.1f} |"
+        network = traffic[0] * machines**power / NETWORK_MB
+        seconds = work / machines + network + driver
+        cells = (work / machines, network, seconds)
+        yield f"| {machines} | {' | '.join(f'{x:.2f}' for x in cells)} | {alone['processor'] / seconds:.1f} |"
     yield ""
+
+
+def words_per_second(one: dict[str, Any]) -> float:
+    """Return the words of a way by its wall time without the start."""
+    return float(one["words"] / max(one["wall"] - one["start"], 0.1))
 
 
 def lines(found: dict[str, Any]) -> Iterator[str]:
@@ -271,22 +314,30 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield "# Past one core"
     yield ""
     yield "`python benchmarks/scale.py tag`, `train`, `memory`, then `table`; what was measured is in `scale.json`."
-    yield "The machine has two cores, which other work shared (`load` is the mean number of running processes): wall"
-    yield "times say little there, processor times more; that of Spark lacks its Python workers."
+    yield "The machine has two cores, which other work shared in part: `cores had` is processor time by wall time, and"
+    yield "wall times of more than one job say little where it is near 1. Processor time of Spark lacks its Python"
+    yield "workers. The last run of each way is shown; runs before it, if any, are `earlier` in the file."
+    commits = sorted({one["commit"] for one in found.values() if "commit" in one})
+    yield f"Commit {', '.join(commits)}."
     yield ""
     tagged = {name.removeprefix("tag "): one for name, one in found.items() if name.startswith("tag ")}
     if tagged:
         first = next(iter(tagged.values()))
         yield f"## Tagging {first['documents']:,} documents, {first['words']:,} words, to ids and mentions"
         yield ""
-        yield "| way | wall, s | of it start, s | words/s after start | processor, s | words/processor second | load |"
-        yield "|---|---:|---:|---:|---:|---:|---:|"
+        yield (
+            "| way | wall, s | of it start, s | words/s after start | times `--jobs 1` | processor, s | cores had | "
+            "words/processor second | load |"
+        )
+        yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+        base = words_per_second(tagged["--jobs 1"])
         for name, one in tagged.items():
-            rate = one["words"] / max(one["wall"] - one["start"], 0.1)
+            rate = words_per_second(one)
             cpu = one["words"] / max(one["processor"] - one["start_processor"], 0.1)
+            known = ("", "") if "spark" in name else (f"{one['processor'] / one['wall']:.2f}", f"{cpu:,.0f}")
             yield (
-                f"| `{name}` | {one['wall']} | {one['start']} | {rate:,.0f} | {one['processor']} | {cpu:,.0f} | "
-                f"{one['load'][0]} |"
+                f"| `{name}` | {one['wall']} | {one['start']} | {rate:,.0f} | {rate / base:.2f} | {one['processor']} | "
+                f"{known[0]} | {known[1]} | {one['load'][0]} |"
             )
         yield ""
     trained = {name.removeprefix("train "): one for name, one in found.items() if name.startswith("train ")}
@@ -294,15 +345,19 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         first = next(iter(trained.values()))
         yield f"## Training `chain` on {first['times']} × GENIA, {first.get('words', 0):,} words"
         yield ""
-        yield "| way | s to the first iteration | s per iteration | sent, MB | received, MB | objective | load |"
-        yield "|---|---:|---:|---:|---:|---:|---:|"
+        yield (
+            "| way | s to the first iteration | s per iteration | processor here, s | of workers, s | sent, MB | "
+            "received, MB | objective | load |"
+        )
+        yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         for name, one in trained.items():
             if "failed" in one:
-                yield f"| {name} | failed: {one['failed']} | | | | | {one['load'][0]} |"
+                yield f"| {name} | failed: {one['failed']} | | | | | | | {one['load'][0]} |"
                 continue
             yield (
-                f"| {name} | {one['to_first_iteration']} | {one['per_iteration']} | {one.get('sent_mb', '')} | "
-                f"{one.get('received_mb', '')} | {one['objective']:.6g} | {one['load'][0]} |"
+                f"| {name} | {one['to_first_iteration']} | {one['per_iteration']} | {one['processor']} | "
+                f"{one.get('workers_processor', '')} | {one.get('sent_mb', '')} | {one.get('received_mb', '')} | "
+                f"{one['objective']:.8g} | {one['load'][0]} |"
             )
         yield ""
         yield from on_paper(trained)
@@ -323,6 +378,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=None)
     parser.add_argument("--iterations", type=int, default=None)
     parser.add_argument("--limit", type=int, default=4)
+    parser.add_argument("--only", help="one way of them")
     args = parser.parse_args()
     if args.what == "table":
         text = "\n".join(lines(json.loads(PLACE.read_text(encoding="utf-8")))).rstrip() + "\n"

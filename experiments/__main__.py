@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import experiments
-from experiments import figures, typed
+from experiments import figures, index, typed
 from experiments.apart import apart
 from experiments.check import ROOT, check
 from experiments.runner import Experiment, Runner
@@ -60,9 +60,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def write_docs() -> int:
-    """Write tables and figures of the documentation."""
-    for path in figures.write():
-        _say(f"written: {path.relative_to(ROOT)}")
+    """Write tables and figures of the documentation; 1 if a mark names what is not there."""
+    try:
+        for path in figures.write():
+            _say(f"written: {path.relative_to(ROOT)}")
+        index.INDEX.write_text(index.made(), encoding="utf-8")
+    except figures.FigureError as error:
+        _say(str(error))
+        return 1
     typed.lower(typed.counts(figures.pages(), ROOT))
     return 0
 

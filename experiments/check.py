@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments import figures, typed
+from experiments import figures, index, typed
 from experiments.runner import commits, remarks, state
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,6 +62,11 @@ def check(root: Path = ROOT) -> Checked:
                 found.problems.append(f"{page.name}: figures differ from the results; `python -m experiments docs`")
         except figures.FigureError as error:
             found.problems.append(str(error))
+    try:
+        if not index.INDEX.exists() or index.INDEX.read_text(encoding="utf-8") != index.made():
+            found.problems.append("INDEX.md differs from the results; `python -m experiments docs`")
+    except figures.FigureError as error:
+        found.problems.append(str(error))
     found.problems += check_typed(pages, root)
     return found
 

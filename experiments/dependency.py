@@ -10,12 +10,13 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.counts import pack, unpack
+from experiments.counts import pack
+from experiments.dependency_tables import FEATURES, LETTER, LONG, LONGEST, finish
+from experiments.ends import ends
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.settings import recognizer
 from spanloom import Document, Mention, Recognizer, Sentence, read
@@ -23,17 +24,11 @@ from spanloom.annotators import Parser, UDPipe, attachment, cross_fit_trees, tra
 from spanloom.corpus import valid_spans
 from spanloom.corpus.trees import heads_of
 from spanloom.evaluation.score import micro
-from spanloom.evaluation.significance import bootstrap, interval, unit_counts
+from spanloom.evaluation.significance import interval, unit_counts
 from spanloom.models.holding import hold
 from spanloom.models.segments import SegmentModel
 from spanloom.models.structured import Structured
 from spanloom.schemes import flatten
-
-LONGEST = 8
-"""L in the paper."""
-
-LONG = ", L = 40"
-"""Of lines that show what the paper's L costs where mentions are long."""
 
 SPLITS = ("train", "dev", "test")
 
@@ -46,7 +41,6 @@ CORPORA = {
     "gum4": {"path": "gum:{data}/gum?split={split}", "types": "coarse"},
     "gum nested": {"path": "gum:{data}/gum?split={split}", "types": "nested"},
 }
-FEATURES = {"chain": "jie-chain", "semimarkov": "jie-semi", "dgm-s": "jie-semi", "dgm": "jie-semi"}
 PAPER = {  # overall F1 by (trees, dependency features), in the order of FEATURES
     ("gold", True): (77.8, 79.6, 79.0, 80.5),
     ("predicted", True): (77.3, 79.5, 78.2, 79.4),
@@ -58,15 +52,6 @@ L2 = {("uner", "semimarkov"): 1.0}
 """Otherwise 0.5: the best of 0.02, 0.1, 0.5, 1 and 2 on 1,500 training and 1,000 development sentences of UNER-EWT,
 dgm-s as dgm. On a quarter of GUM and half of its development part semimarkov has 45.97 with 0.5, 45.65 with 1, and with
 dependency features 48.15 and 47.93."""
-
-AGAINST = {
-    "semimarkov": ("chain",),
-    "dgm-s": ("chain", "semimarkov"),
-    "dgm": ("chain", "semimarkov", "dgm-s"),
-    "spans": ("edge",),
-    "dgm-nested": ("edge", "spans"),
-}
-"""What a model is compared with."""
 
 PARSING = {"folds": 2, "parser": {"iterations": 3, "structured_interval": 0}}
 """On 2,000 sentences of UNER-EWT the structured oracle doubles the time of training, and brings nothing so early."""
@@ -115,6 +100,7 @@ def runs() -> Iterator[Run]:
                     settings |= PARSING
                 paper = {"f1": PAPER[trees, dep][place], **({"edges": EDGES[model]} if model in EDGES else {})}
                 yield Run(name, settings, paper)
+    yield from by_the_letter()
     for corpus, dep, model in itertools.product(("gum", "gum4"), (False, True), ("semimarkov", "dgm")):
         settings = {"corpus": corpus, "trees": "gold", "model": model, "features": "jie-semi" + "+dep" * dep, "l2": 0.5}
         yield Run(f"{corpus}, gold trees{', dependency features' * dep}{LONG}: {model}", settings | {"longest": 40})
@@ -132,6 +118,26 @@ def runs() -> Iterator[Run]:
     for corpus in ("uner", "gum"):
         yield Run(f"{corpus}: parsers", {"corpus": corpus, "task": "parsers", "trees": "predicted", **PARSING})
         yield Run(f"{corpus}, gold trees: valid spans by length, L = n", {"corpus": corpus, "task": "lengths"})
+
+
+def by_the_letter() -> Iterator[Run]:
+    """Lines by the paper's protocol where those of ``runs`` differ: a chain over IOB2, gold trees in training."""
+    for corpus, dep in itertools.product(("uner", "gum4", "gum"), (False, True)):
+        dep_name = ", dependency features" * dep
+        for trees, models in (("gold", ("chain",)), ("predicted", tuple(FEATURES) if dep else ("dgm-s", "dgm"))):
+            for model in models:
+                settings: dict[str, Any] = {
+                    "corpus": corpus,
+                    "trees": "gold" if trees == "gold" else "predicted on test",
+                    "model": model,
+                    "features": FEATURES[model] + "+dep" * dep,
+                    "longest": LONGEST if model != "chain" else None,
+                    "l2": L2.get((corpus, model), 0.5),
+                }
+                settings |= {"scheme": "IOB2"} if model == "chain" else {}
+                settings |= PARSING if trees == "predicted" else {}
+                paper = {"f1": PAPER[trees, dep][list(FEATURES).index(model)]}
+                yield Run(f"{corpus}, {trees} trees{dep_name}{LETTER}: {model}", settings, paper)
 
 
 def lengths(corpus: str, context: Context) -> Result:
@@ -166,9 +172,10 @@ def _parse(settings: dict[str, Any], context: Context) -> Result:
 def _execute(settings: dict[str, Any], context: Context) -> Result:
     train, dev, test = (load(settings["corpus"], split, context) for split in SPLITS)
     attached: dict[str, float] = {}
-    if settings["trees"] == "predicted":
-        attached, (train, dev, test) = _parsed(settings, context, train, dev, test)
-    own = {name: settings[name] for name in ("model", "features", "longest", "l2")}
+    if settings["trees"] != "gold":
+        attached, (crossed, dev, test) = _parsed(settings, context, train, dev, test)
+        train = train if settings["trees"] == "predicted on test" else crossed
+    own = {name: settings.get(name) for name in ("model", "scheme", "features", "longest", "l2")}
     ner = recognizer(own, overlap="outermost", max_iter=5 if context.quick else None, threads=1)
     times = [time.process_time()]
     ner.fit(train, listener=lambda _: times.append(time.process_time()))
@@ -205,6 +212,7 @@ def _execute(settings: dict[str, Any], context: Context) -> Result:
             for section in sections
         },
         "unit_counts": pack(counts),
+        "trainings": ends(ner),
     }
 
 
@@ -255,90 +263,6 @@ def _parsed(
     return scores, parsed
 
 
-def finish(results: dict[str, Result], folder: Path) -> None:
-    """Compare models by paired bootstrap, show F1 by section, draw candidates against length and time (figure 6)."""
-    lines = ["# Dependency-guided recognition: comparisons", "", *_comparisons(results), *_by_section(results)]
-    (folder / "dependency-details.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    _draw_lengths({name: r for name, r in results.items() if "by_length" in r}, folder)
-    _draw_times({name: r for name, r in results.items() if "ms_per_iteration" in r}, folder)
-
-
-def _comparisons(results: dict[str, Result]) -> Iterator[str]:
-    """Models against each other on the same data; a tie where the interval holds zero."""
-    yield from ("| | against | difference in F1 | 95 % | p | |", "|---|---|---:|---:|---:|---|")
-    for name, result in results.items():
-        condition, _, model = name.rpartition(": ")
-        for other in AGAINST.get(model, ()):
-            other_condition = condition.removesuffix(LONG) if other == "chain" else condition
-            base = results.get(f"{other_condition}: {other}")
-            if base is None or "unit_counts" not in result:
-                continue
-            test = bootstrap(unpack(result["unit_counts"]), unpack(base["unit_counts"]))
-            gap = test.difference["f1"]
-            verdict = "better" if gap.low > 0 else "worse" if gap.high < 0 else "tie"
-            yield (
-                f"| {name} | {other} | {100 * gap.value:+.2f} | {100 * gap.low:+.2f} … {100 * gap.high:+.2f} | "
-                f"{test.p['f1']:.4f} | {verdict} |"
-            )
-
-
-def _by_section(results: dict[str, Result]) -> Iterator[str]:
-    """Tables 2 and 3 of the paper: F1 by section of the test data."""
-    for corpus in CORPORA:
-        rows = {name: r["sections"] for name, r in results.items() if "sections" in r and name.startswith(f"{corpus},")}
-        if not rows:
-            continue
-        sections = sorted({section for row in rows.values() for section in row})
-        yield from ("", f"## {corpus}: F1 by section", "", f"| | {' | '.join(sections)} |")
-        yield "|---|" + "---:|" * len(sections)
-        for name, row in rows.items():
-            yield f"| {name} | {' | '.join(f'{100 * row[s]:.1f}' for s in sections)} |"
-
-
-def _draw_lengths(results: dict[str, Result], folder: Path) -> None:
-    """Valid spans against sentence length, beside n, e·n and all segments up to L."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.add_subplot()
-    most = 60
-    for name, result in results.items():
-        counts = sorted((int(n), y) for n, y in result["by_length"].items() if result["sentences"][n] >= 5)
-        points = [(n, y) for n, y in counts if n <= most]
-        axes.plot(*zip(*points, strict=True), marker=".", label=f"dgm, L = n: {name.split(',')[0]}")
-    n = np.arange(1, most + 1)
-    axes.plot(n, np.e * n, "k--", linewidth=0.8, label="e·n (average tree)")
-    axes.plot(n, n, "k:", linewidth=0.8, label="n (single words)")
-    everything = [sum(min(LONGEST, k) for k in range(1, int(m) + 1)) for m in n]
-    axes.plot(n, everything, "k-", linewidth=0.8, label=f"semimarkov, L = {LONGEST}")
-    axes.plot(n, n * (n + 1) / 2, "k-.", linewidth=0.8, label="semimarkov, L = n")
-    axes.set_ylim(0, 500)
-    axes.set_xlabel("tokens in the sentence")
-    axes.set_ylabel("candidate segments")
-    axes.legend(frameon=False, fontsize="small")
-    figure.savefig(folder / "dependency-lengths.png", dpi=150)
-
-
-def _draw_times(results: dict[str, Result], folder: Path) -> None:
-    """Time per training iteration by model, as far as a condition has all four (figure 6)."""
-    from matplotlib.figure import Figure
-
-    conditions = sorted({name.rpartition(": ")[0] for name in results})
-    conditions = [c for c in conditions if all(f"{c}: {model}" in results for model in FEATURES)]
-    if not conditions:
-        return
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    axes = figure.add_subplot()
-    for k, model in enumerate(FEATURES):
-        heights = [results[f"{c}: {model}"]["ms_per_iteration"] for c in conditions]
-        axes.bar(np.arange(len(conditions)) + 0.2 * k, heights, 0.2, label=model)
-    names = [c.replace(", dependency features", "\n+ dep").replace(", ", "\n") for c in conditions]
-    axes.set_xticks(np.arange(len(conditions)) + 0.3, names, fontsize="small")
-    axes.set_ylabel("ms per training iteration, one core")
-    axes.legend(frameon=False)
-    figure.savefig(folder / "dependency-times.png", dpi=150)
-
-
 ABOUT = """\
 OntoNotes is licensed; the stand-ins are UNER-EWT (`uner`) and GUM's outermost mentions, in all ten types (`gum`) and in
 four coarse ones as in the paper (`gum4`); `gum nested` has all of GUM's mentions. The paper's figures are beside ours
@@ -349,9 +273,27 @@ machine. Parsers are UDPipe, trained on the training data; training data get the
 speech everywhere. L = 8 unless the settings say otherwise. Comparisons, F1 by section and pictures:
 `dependency-details.md`, `dependency-lengths.png`, `dependency-times.png`."""
 
+UNLIKE = (
+    "UNER-EWT or GUM for OntoNotes, which is licensed",
+    "L2 roughly by development data, not by cross-validation",
+    "shapes of ours; the label of the token's own arc; adjacent mentions of one type are not merged",
+)
+CHAIN = "IOBES labels, not IOB2"
+JACKKNIFED = "jackknifed trees in training, not gold ones"
+
+
+def _unlike(run: Run) -> Run:
+    """Say how a line of the paper's tables differs from it."""
+    if not run.paper:
+        return run
+    more = (CHAIN,) * (run.settings["model"] == "chain" and "scheme" not in run.settings)
+    more += (JACKKNIFED,) * (run.settings["trees"] == "predicted")
+    return replace(run, differs=(*UNLIKE, *more))
+
+
 EXPERIMENT = Experiment(
     title="Dependency-guided recognition (Jie, Muis & Lu 2017)",
-    runs=list(runs()),
+    runs=[_unlike(run) for run in runs()],
     execute=execute,
     columns=(
         "f1",

@@ -10,14 +10,15 @@ is one figure: an expression over result files, and how to write it.
 
     <!-- table: separators
     GENIA, five types | paper = paper.f1; .1 | F1 = f1; %
-    `edge` = genia, edge, paper's features
+    `edge` <- genia, edge, paper's features
     -->
     (made)
     <!-- /table -->
 
 is a table: a line of headings, each with an expression for its column and how to write it, then a line for each row
 with the name of its run. ``{}`` in a name stands for the heading of the column, without backticks; where there is no
-such run, the cell is blank. A heading without an expression is a further cell of the label.
+such run, the cell is blank. A heading without an expression is a further cell of the label. ``line["F1 x"]`` is a
+column whose name is no single word.
 
 ::
 
@@ -38,6 +39,7 @@ import ast
 import json
 import operator
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -63,8 +65,8 @@ class Line:
 
     def get(self, column: str) -> Any:
         """Return a figure; None for a run that was not run."""
-        if column in ("paper", "settings"):
-            return self.record.get(column, {})
+        if column == "paper":
+            return defaultdict(lambda: None, self.record.get("paper", {}))  # it has no figure for many lines
         result = self.record["result"]
         if result is None:
             return None
@@ -78,7 +80,8 @@ class Table:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lines = {r["run"]: Line(r, f"{path.name}, run {r['run']!r}") for r in _json(path)["runs"]}
+        runs = _json(path)["runs"] if path.exists() else []
+        self.lines = {r["run"]: Line(r, f"{path.name}, run {r['run']!r}") for r in runs}
 
     def get(self, name: str) -> Any:
         """Return a run, or the quick table."""
@@ -123,15 +126,16 @@ def _json(path: Path) -> Any:
 def table(name: str) -> Table:
     """Return the table of an experiment."""
     path = RESULTS / f"{name}.json"
-    if not path.exists():
+    if not path.exists() and not (RESULTS / f"{name}.quick.json").exists():
         raise FigureError(f"there is no result file {name}.json in experiments/results")
     return Table(path)
 
 
 @cache
 def bench(name: str) -> Any:
-    """Return the result of a benchmark: what its JSON file has, or the tables of its page."""
+    """Return the tables of a benchmark's page; ``_`` stands for ``-`` in its name."""
     path = BENCHMARKS / f"{name}.md"
+    path = path if path.exists() else BENCHMARKS / f"{name.replace('_', '-')}.md"
     if not path.exists():
         raise FigureError(f"there is no result file {name}.md in benchmarks/results")
     return Bench(path)
@@ -188,6 +192,8 @@ def _value(node: ast.expr, used: Used, line: Line | None) -> Any:
             return FUNCTIONS[name](*(_value(argument, used, line) for argument in arguments))
         case ast.Attribute(value=ast.Name(id="bench"), attr=name):
             return bench(name)
+        case ast.Name(id="line") if line is not None:
+            return used.see(line)
         case ast.Name(id=name):
             return used.see(line).get(name) if line is not None else table(name)
         case ast.Attribute(value=inner, attr=name):
@@ -208,11 +214,9 @@ def _part(value: Any, key: Any, used: Used) -> Any:
 
 
 def _number(cell: str) -> Any:
-    plain = cell.replace("*", "").replace(",", "").replace("%", "").strip().rstrip("x").strip()
-    try:
-        return float(plain) if "." in plain else int(plain)
-    except ValueError:
-        return cell
+    """Read the number that a cell begins with, without its unit; a cell of words stays as it is."""
+    found = re.match(r"[-+]?\d+(\.\d+)?(?![\w.])", cell.replace("*", "").replace(",", ""))
+    return cell if found is None else float(found[0]) if found[1] else int(found[0])
 
 
 def written(value: Any, how: str) -> str:
@@ -239,8 +243,10 @@ def written(value: Any, how: str) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.1f}"
 
 
-FIGURE = re.compile(r"(<!-- figure: (.*?) -->)(.*?)(<!-- /figure -->)", re.DOTALL)
-TABLE = re.compile(r"(<!-- table: (.*?)-->\n)(.*?)(<!-- /table -->)", re.DOTALL)
+CODE = r"```.*?```|`[^`\n]*`|"
+"""What stands in code is no mark."""
+FIGURE = re.compile(CODE + r"(<!-- figure: (.*?) -->)(.*?)(<!-- /figure -->)", re.DOTALL)
+TABLE = re.compile(CODE + r"(<!-- table: (.*?)-->\n)(.*?)(<!-- /table -->)", re.DOTALL)
 OLDER = re.compile(r"(<!-- older -->)(.*?)(<!-- /older -->)", re.DOTALL)
 
 
@@ -255,10 +261,14 @@ def made(page: str, name: str = "page") -> str:
     used = Used({})
 
     def figure(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
         expression, _, how = found[2].rpartition(";") if ";" in found[2] else (found[2], "", "")
         return found[1] + written(evaluate(expression, used), how) + found[4]
 
     def whole(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
         return found[1] + "\n".join(rows(found[2], used)) + "\n" + found[4]
 
     try:
@@ -297,7 +307,7 @@ def rows(text: str, used: Used) -> list[str]:
     ]
     runs = evaluate(source)
     for one in lines:
-        label, _, name = one.rpartition(" = ")
+        label, _, name = one.rpartition(" <- ")
         cells = [cell.strip() for cell in label.split(" | ")]
         for head, expression, how in columns[labels:]:
             run = name.strip().replace("{}", head.strip("`* "))

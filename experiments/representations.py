@@ -6,6 +6,7 @@ import json
 import resource
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from experiments import bc2gm
 from experiments.bc2gm import SCORES, blind, in_characters, scores
+from experiments.paired import p_value
 from experiments.runner import Context, Experiment, Result, Run
 from experiments.settings import recognizer
 from spanloom import Document, Recognizer, Sentence, read
@@ -133,11 +135,17 @@ def compare(results: dict[str, Result], folder: Path) -> None:
     lines += ["| | " + " | ".join(_short(n) for n in names) + " |", "|---|" + "---:|" * len(names)]
     chances = _bootstrap(gold, found)
     for i, a in enumerate(names):
-        cells = ["" if a == b else f"{chances[i, j]:.3f}" for j, b in enumerate(names)]
+        cells = ["" if a == b else p_value(chances[i, j]) for j, b in enumerate(names)]
         lines.append(f"| {_short(a)} | " + " | ".join(cells) + " |")
     for a, b in (("bc2gm IO", "bc2gm BIES"), ("bc2gm BIES", "bc2gm BIES+"), ("bc2gm BIES", "bc2gm BIES,IO")):
         if a in sets and b in sets:
             lines += ["", f"From {_short(a)} to {_short(b)}: {_changes(gold, sets[a], sets[b])}"]
+    three = ("bc2gm IO", "bc2gm BIES", "bc2gm BIES,IO")
+    if all(name in sets for name in three):
+        lines += ["", "What IO and BIES find together or alone, and how much of it BIES,IO finds (table 11):", ""]
+        lines += ["| found by | | mentions | also by BIES,IO |", "|---|---|---:|---:|"]
+        for (who, what), (count, also) in agreement(gold, *(sets[name] for name in three)).items():
+            lines.append(f"| {who} | {what} | {count:,} | {also:,} |")
     (folder / "representations-changes.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -173,6 +181,28 @@ def finish(results: dict[str, Result], folder: Path) -> None:
 
 
 Sets = list[set[tuple[int, ...]]]
+
+
+def agreement(gold: Sets, a: Sets, b: Sets, both: Sets) -> dict[tuple[str, str], tuple[int, int]]:
+    """Count true and false positives that two models share or have alone, and those of them that a third has.
+
+    Examples
+    --------
+    >>> found = agreement([{(0, 1)}], [{(0, 1), (2, 3)}], [{(0, 1)}], [{(0, 1)}])
+    >>> found["both", "right"], found["the first alone", "wrong"]
+    ((1, 1), (1, 0))
+    """
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for who, chosen in (
+        ("both", [x & y for x, y in zip(a, b, strict=True)]),
+        ("the first alone", [x - y for x, y in zip(a, b, strict=True)]),
+        ("the second alone", [y - x for x, y in zip(a, b, strict=True)]),
+    ):
+        for what in ("right", "wrong"):
+            kept = [c & g if what == "right" else c - g for c, g in zip(chosen, gold, strict=True)]
+            also = sum(len(k & third) for k, third in zip(kept, both, strict=True))
+            counts[who, what] = (sum(map(len, kept)), also)
+    return counts
 
 
 def _changes(gold: Sets, a: Sets, b: Sets) -> str:
@@ -225,7 +255,13 @@ def _runs() -> list[Run]:
         for share in (0.1, 0.2, 0.4)
         for scheme in ("IOB2", "IOBES", "BIES", "IOB2+", "IOBES+", "BIES+")
     ]
-    return whole + parts
+    unlike = ("words only, no lemmas, parts of speech, chunks or dictionaries", "at most 200 iterations, not 2,000")
+    corpus = {"uner-ewt": ("UNER-EWT for CoNLL-2003, which is licensed",)}
+    alone = ("one L2 for all points of the learning curve",)
+    return [
+        replace(run, differs=(*unlike, *corpus.get(run.settings["corpus"], ()), *(alone if run in parts else ())))
+        for run in whole + parts
+    ]
 
 
 EXPERIMENT = Experiment(

@@ -218,7 +218,7 @@ class Runner:
         path = self.record_path(run)
         trouble = path.with_suffix(".error.txt")
         trouble.unlink(missing_ok=True)
-        start = time.perf_counter()
+        start, made_by = time.perf_counter(), self.at()
         try:
             result = self.call(_watched, self.experiment.execute, run, Context(self.data, self.quick, self.work))
         except Exception:  # one failed line must not lose the others
@@ -238,7 +238,7 @@ class Runner:
             "result": result,
             "trainings": trainings,
             "seconds": round(seconds, 3),
-            "commit": self.at(),
+            "commit": made_by if made_by == self.at() else f"{(made_by or '').rstrip('+')}+",
             "finished": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "machine": {"cores": os.cpu_count(), "python": platform.python_version(), "system": platform.machine()},
             "versions": {"spanloom": spanloom.__version__, "numpy": numpy.__version__},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,44 +13,41 @@ RESULTS = ROOT / "results" / "trust.json"
 PAGE = ROOT.parent / "docs" / "probabilities.md"
 MARKS = "<!-- made: python -m experiments.trust_docs -->\n", "<!-- /made -->\n"
 SIZES = (200, 400, 600, 800, 1000)
-
-
-def by_chance(bins: Sequence[Sequence[float]]) -> float:
-    """Return the calibration error that perfect probabilities would have here, by chance alone.
-
-    In a bin of n mentions with probability p, the share that is right has the standard deviation √(p (1 − p) / n), and
-    is √(2/π) times that away from p in the mean.
-
-    Examples
-    --------
-    >>> round(by_chance([(0.4, 0.6, 100, 0.5, 0.5)]), 4)
-    0.0399
-    """
-    total = sum(count for _, _, count, _, _ in bins)
-    return sum(n / total * math.sqrt(2 / math.pi * p * (1 - p) / n) for _, _, n, p, _ in bins)
+ASKED = (("precision", 0.95), ("recall", 0.9))
 
 
 def tables(runs: Sequence[dict[str, Any]]) -> list[str]:
     """Return the lines of all tables."""
-    lines = ["| | mentions | as given | calibrated | by chance | curve |", "|---|---:|---:|---:|---:|---|"]
+    shown = ("ECE", "ECE calibrated", "by chance calibrated", "debiased calibrated")
+    lines = [
+        "| | mentions | as given | calibrated | by chance | debiased | curve |",
+        "|---|---:|---:|---:|---:|---:|---|",
+    ]
     believed = [run for run in runs if "ECE" in run["result"]]
     for run in believed:
         r = run["result"]
-        shares = (r["ECE"], r["ECE calibrated"], by_chance(r["bins calibrated"]))
         count = sum(b[2] for b in r["bins"])
-        lines.append(f"| {run['run']} | {count:,} | {' | '.join(f'{100 * s:.1f}' for s in shares)} | {r['kind']} |")
-    lines += ["", "| F1 on test | `best` | `f1` | `auto` | precision at `precision=0.95` | recall at `recall=0.9` |"]
-    lines += ["|---|---:|---:|---:|---:|---:|"]
+        cells = " | ".join(_percent(r.get(name)) for name in shown)
+        lines.append(f"| {run['run']} | {count:,} | {cells} | {r['kind']} |")
+    heads = ["`best`", "`penalty`", "`f1`", "`auto`"]
+    heads += [f"`{name}={least}`: {where}" for name, least in ASKED for where in ("dev", "test")]
+    lines += ["", f"| | {' | '.join(heads)} |", f"|---{'|---:' * len(heads)}|"]
     for run in believed:
         r = run["result"]
-        reached = (f"{name} at {name}={least}" for name, least in (("precision", 0.95), ("recall", 0.9)))
-        values = [*(r[f"F1 {name}"] for name in ("best", "f1", "auto")), *(r[name] for name in reached)]
-        lines.append(f"| {run['run']} | {' | '.join(f'{100 * value:.1f}' for value in values)} |")
+        values = [r.get(f"F1 {name}") for name in ("best", "penalty", "f1", "auto")]
+        for name, least in ASKED:
+            values += [r.get(f"{name}={least} on dev"), r[f"{name} at {name}={least}"]]
+        lines.append(f"| {run['run']} | {' | '.join(map(_percent, values))} |")
     lines += ["", f"| F1 after annotating | {' | '.join(map(str, SIZES))} |", f"|---{'|---:' * len(SIZES)}|"]
     for run in runs:
         if "sizes" in run["result"]:
             lines.append(f"| {run['run']} | {' | '.join(f'{100 * f:.1f}' for f in run['result']['scores'])} |")
     return lines
+
+
+def _percent(value: float | None) -> str:
+    """Say a share in percent; older lines have not all of them."""
+    return "" if value is None else f"{100 * value:.1f}"
 
 
 def made(page: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from browsing import Bench, drag, saved, served, until  # noqa: E402
+from browsing import Bench, saved, served, until  # noqa: E402
 from spanloom import Mention, read  # noqa: E402
 from spanloom.workbench.changes import Change  # noqa: E402
 from spanloom.workbench.labels import put_guideline  # noqa: E402
@@ -56,7 +56,7 @@ def main() -> None:
         shown = prepare(bench)
         for scheme in ("light", "dark"):
             page = bench.page(
-                "ann" if scheme == "light" else "dora", color_scheme=scheme, viewport={"width": 1180, "height": 560}
+                "ann" if scheme == "light" else "dora", color_scheme=scheme, viewport={"width": 1280, "height": 560}
             )
             page.goto(f"{bench.address}#{shown}")
             page.reload()
@@ -66,12 +66,12 @@ def main() -> None:
                 page.keyboard.press("n")
                 page.keyboard.press("a")
                 saved(page)
-                drag(page, 0, 0)
+                page.keyboard.press("n")
             page.click("#tab-guideline" if scheme == "dark" else "#tab-mentions")
             page.wait_for_timeout(400)
             page.screenshot(path=FOLDER / f"workbench-{scheme}.png")
             page.context.close()
-        page = bench.page("ann", viewport={"width": 1180, "height": 620})
+        page = bench.page("ann", viewport={"width": 1280, "height": 660})
         page.click("[data-view=compare]")
         page.click("[data-compare='1']")
         page.wait_for_selector("#pairs .m.only")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,7 +77,7 @@ def _chosen(
     score = seen.score(rule, trained, threads)
     chosen = {"name": decision.name, "chosen_on": seen.name, **score.to_json(), "thresholds": thresholds}
     if isinstance(decision, AtLeast):
-        chosen["reached"] = decision.reached(score.precision, score.recall)
+        chosen |= decision.facts(score)
     return rule, {"decision": chosen, **facts}
 
 
@@ -137,10 +139,11 @@ def _calibrated(
         [m in wanted for own, wanted in zip(seen.candidates, map(set, seen.gold), strict=True) for m in own], bool
     )
     sentence = np.repeat(np.arange(len(seen.candidates)), [len(own) for own in seen.candidates])
-    done = calibrate(kind, p, right, sentence)
+    answers = seen.answers(best, trained, threads)
+    answered = [m in found for own, found in zip(seen.candidates, map(set, answers), strict=True) for m in own]
+    done = calibrate(kind, p, right, sentence, np.array(answered, bool))
     probs = iter(done.probs.tolist())
     after = [{m: next(probs) for m in own} for own in seen.candidates]
-    answers = seen.answers(best, trained, threads)
     facts = _error(seen.gold, answers, seen.name) | {"kind": "none"}
     if done.calibration is not None:
         changed = [
@@ -193,12 +196,18 @@ def _seen(task: Task, trained: Trained) -> _Seen:
         # The sizes of documents are not known of a part; without them sentences count as documents. A start that has
         # seen the held-out block would tell on it.
         own = replace(task, sentences=others, sizes=[1] * len(others), gold=[], dev=None, listener=None, start=None)
-        return fit_model(trained.model, own).whole()
+        return fit_model(trained.model, replace(own, threads=inner)).whole()
 
     def apply(model: Trained, block: list[Sentence]) -> Mentions:
-        return model.find_above([s.with_mentions([]) for s in block], FLOOR, task.threads)
+        return model.find_above([s.with_mentions([]) for s in block], FLOOR, inner)
 
-    found = _known(cross_fit(task.sentences, FOLDS, train, apply, sizes=task.sizes, default=list), task.sentences)
+    # Who learns from one sentence after the other uses one core: several blocks are learned at once.
+    workers = 1 if task.trainer.warm else min(FOLDS, task.threads or os.cpu_count() or 1)
+    inner = task.threads if workers == 1 else 1
+    with ThreadPoolExecutor(workers) as pool:
+        run = map if workers == 1 else pool.map
+        fitted: Mentions = cross_fit(task.sentences, FOLDS, train, apply, sizes=task.sizes, default=list, run=run)
+    found = _known(fitted, task.sentences)
     return _Seen("training data, cross-fitted", None, found, [s.mentions for s in task.sentences])
 
 

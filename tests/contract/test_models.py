@@ -93,6 +93,25 @@ class TestModel:
         assert {m for m, p in sums.items() if p > 0.05 + 1e-6} <= set(found)
         assert all(m.prob == pytest.approx(sums[m], abs=1e-6) for m in found)
 
+    def test_the_highest_expected_f1_is_that_of_a_threshold_at_its_half(
+        self, name: str, trained: dict[str, Recognizer]
+    ) -> None:
+        """By enumeration of what may be right and of every answer; F1 of expected counts, as over many sentences."""
+        belief = fitted(name, trained).distribution(TINY)
+        sets = [(p, frozenset(own)) for p, own in belief.k_best(ALL)]
+        mass = sum(p for p, _ in sets)
+        gold = sum(p * len(own) for p, own in sets) / mass
+        pool = sorted(belief.mentions(above=0.02), key=lambda m: -(m.prob or 0.0))[:8]
+
+        def f1(answer: frozenset[Mention]) -> float:
+            right = sum(p * len(own & answer) for p, own in sets) / mass
+            return 2 * right / (len(answer) + gold)
+
+        every = [frozenset(m for i, m in enumerate(pool) if number >> i & 1) for number in range(1, 1 << len(pool))]
+        best = max(map(f1, every), default=0.0)
+        cut = frozenset(m for m in pool if (m.prob or 0.0) >= best / 2)
+        assert not every or f1(cut) == pytest.approx(best, abs=1e-6)
+
     def test_the_most_probable_set_is_predicted(self, name: str, trained: dict[str, Recognizer]) -> None:
         if name in APART:
             pytest.skip(APART[name])

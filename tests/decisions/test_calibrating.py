@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
-from spanloom.decisions.calibration import CALIBRATIONS, Calibration, calibrate, isotonic, temperature
+from spanloom.decisions.calibration import CALIBRATIONS, Calibration, beta, calibrate, isotonic, temperature
 from spanloom.decisions.decision import AtLeast, Best, ExpectedF1, OnDev
 from spanloom.learning import LBFGS, Mira
 
@@ -70,6 +70,28 @@ def test_the_slope_that_made_the_data_is_found() -> None:
     assert np.abs(kept.probs - truth).mean() < 0.01  # what is right already stays about what it is
 
 
+def test_the_two_slopes_that_made_the_data_are_found() -> None:
+    random = np.random.default_rng(5)
+    p = random.random(60_000)
+    z = 0.4 * np.log(p) - 1.5 * np.log1p(-p) - 0.3
+    right = random.random(len(p)) < 1 / (1 + np.exp(-z))
+    made = beta(p, right)
+    assert made is not None
+    assert made.values == pytest.approx((0.4, 1.5, -0.3), abs=0.06)
+    assert made(p[:5]) == pytest.approx(1 / (1 + np.exp(-z[:5])), abs=0.02)
+    assert calibrate("auto", p, right, np.arange(len(p))).calibration is not None
+
+
+def test_kinds_are_compared_by_the_mentions_of_answers() -> None:
+    """All together say that half are right; those of the answers are right as often as given, and nothing changes."""
+    random = np.random.default_rng(6)
+    answers = np.arange(4000) % 4 == 0
+    p = np.full(4000, 0.8)
+    right = np.where(answers, random.random(4000) < 0.8, random.random(4000) < 0.4)
+    assert calibrate("auto", p, right, np.arange(4000)).calibration is not None
+    assert calibrate("auto", p, right, np.arange(4000), answers).calibration is None
+
+
 def test_probabilities_of_a_part_come_from_a_curve_of_the_others() -> None:
     """By hand: five sentences, each judged by the isotonic curve of the other four."""
     p, right = np.array([0.2, 0.4, 0.6, 0.8, 0.9]), np.array([False, True, False, True, True])
@@ -92,6 +114,8 @@ def test_nothing_is_learned_from_one_kind_of_mention(right: bool) -> None:
     [
         {"kind": "other", "values": [1, 0]},
         {"kind": "platt", "values": [-1, 0]},
+        {"kind": "beta", "values": [1, 0]},
+        {"kind": "beta", "values": [1, -1, 0]},
         {"kind": "isotonic", "values": [0, 0, 0.5, 0.8, 0.4, 0.9]},
     ],
 )
@@ -102,7 +126,7 @@ def test_damaged_curves_are_refused(data: dict[str, object]) -> None:
 
 def test_kinds_are_checked() -> None:
     with pytest.raises(ParameterError, match="must be one of none, auto, temperature"):
-        Best(calibrate="beta")
+        Best(calibrate="spline")
 
 
 def noisy(count: int, seed: int) -> list[Sentence]:
@@ -194,3 +218,15 @@ def test_a_threshold_on_scores_would_spoil_it() -> None:
     ner.set_decision(Best(calibrate="platt"), noisy(60, 6))
     with pytest.raises(ParameterError, match="probabilities were calibrated with the threshold"):
         ner.set_threshold(0.3)
+
+
+def test_blocks_that_are_learned_at_once_give_the_same_calibration() -> None:
+    """Online training calibrates with several blocks side by side."""
+    docs = list(read("sample:train?domain=news"))[:8]
+    one, two = (
+        Recognizer("multilabel", decide=Best(calibrate="platt"), keep="longest", threads=n).fit(docs) for n in (1, 2)
+    )
+    left, right = (ner.predict(docs[:3], above=0.1) for ner in (one, two))
+    assert [[(m, m.prob) for m in doc.mentions] for doc in left] == [
+        [(m, m.prob) for m in doc.mentions] for doc in right
+    ]

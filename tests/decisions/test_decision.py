@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
 from spanloom.deciding import never_two
-from spanloom.decisions.decision import ENOUGH, FLOOR, AtLeast, Best, ExpectedF1, OnDev, decision
+from spanloom.decisions.decision import ENOUGH, FLOOR, AtLeast, Best, ExpectedF1, OnDev, decision, lower_bound
 from spanloom.decisions.rule import Rule, fitting, one_label
 from spanloom.evaluation import micro
 from spanloom.learning import Auto
@@ -51,12 +52,13 @@ def test_one_threshold_gives_the_highest_f1_of_all(case):
 def test_at_least_gives_the_most_of_the_other_where_it_can_be_reached(case, asked):
     believed, gold = made(case)
     scores = [micro(gold, cut(believed, dict.fromkeys("XY", t))) for t in EVERY]
-    found = micro(gold, cut(believed, AtLeast(precision=asked).choose(believed, gold, "XY")))
+    plain = {"confidence": 0.5}
+    found = micro(gold, cut(believed, AtLeast(precision=asked, **plain).choose(believed, gold, "XY")))
     precise = [s.recall for s in scores if s.predicted and s.precision >= asked]
     if precise:
         assert found.precision >= asked
         assert found.recall == max(precise)
-    found = micro(gold, cut(believed, AtLeast(recall=asked).choose(believed, gold, "XY")))
+    found = micro(gold, cut(believed, AtLeast(recall=asked, **plain).choose(believed, gold, "XY")))
     complete = [s.precision for s in scores if s.recall >= asked]
     if complete:
         assert found.recall >= asked
@@ -77,7 +79,44 @@ def test_what_cannot_be_reached_comes_as_near_as_it_can():
     believed, gold = [[(0.9, x(0)), (0.4, x(1))]], [[x(1), x(2)]]
     assert AtLeast(precision=0.9).choose(believed, gold, ["X"]) == {"X": FLOOR}  # ½ is right, against none
     assert AtLeast(recall=0.9).choose(believed, gold, ["X"]) == {"X": FLOOR}
-    assert not AtLeast(recall=0.9).reached(0.5, 0.5)
+    assert not AtLeast(recall=0.9).facts(micro([[x(0), x(1)]], [[x(0)]]))["reached"]
+
+
+@given(CASES, st.sampled_from([0.3, 0.5, 0.8]), st.sampled_from(["precision", "recall"]), st.sampled_from([0.6, 0.9]))
+def test_the_lower_bound_reaches_what_is_asked_for_if_it_can(case, asked, name, confidence):
+    """Of all cuts whose bound does so, the one with the most of the other; else the highest bound."""
+    believed, gold = made(case)
+    wanted = AtLeast(confidence=confidence, **{name: asked})
+    other = "recall" if name == "precision" else "precision"
+
+    def bound(score):
+        return wanted.facts(score)["lower_bound"] if score.predicted else 0.0
+
+    scores = [micro(gold, cut(believed, dict.fromkeys("XY", t))) for t in EVERY]
+    found = micro(gold, cut(believed, wanted.choose(believed, gold, "XY")))
+    enough = [getattr(s, other) for s in scores if bound(s) >= asked]
+    if enough:
+        assert bound(found) >= asked - 1e-9
+        assert getattr(found, other) == pytest.approx(max(enough))
+    elif found.predicted:
+        assert bound(found) == pytest.approx(max(map(bound, scores)))
+
+
+def test_a_precision_that_is_just_reached_is_not_enough():
+    """Nine of ten are right from 0.5 on, and all of forty from 0.95 on."""
+    high = [(0.95, x(i)) for i in range(40)]
+    low = [(0.5, x(i)) for i in range(40, 60)]
+    gold = [[m for _, m in high] + [m for _, m in low[:14]]]  # 54 of 60 are right, 0.9 exactly
+    plain = AtLeast(precision=0.9, confidence=0.5).choose([high + low], gold, ["X"])["X"]
+    sure = AtLeast(precision=0.9).choose([high + low], gold, ["X"])["X"]
+    assert plain <= 0.5 < sure <= 0.95
+
+
+def test_the_bound_holds_as_often_as_it_says():
+    """Shares of 200 draws: the bound is below the truth about nine times of ten."""
+    random = np.random.default_rng(4)
+    shares = random.binomial(200, 0.9, 20_000) / 200
+    assert np.mean(lower_bound(shares, 200, 0.9) <= 0.9) == pytest.approx(0.9, abs=0.04)
 
 
 def test_names_and_wrong_names():
@@ -88,6 +127,8 @@ def test_names_and_wrong_names():
             decision(wrong)
     with pytest.raises(ParameterError, match="one number"):
         AtLeast(precision=0.9, recall=0.9)
+    with pytest.raises(ParameterError, match="'confidence' parameter must be a number from"):
+        AtLeast(precision=0.9, confidence=1.0)
     with pytest.raises(ParameterError, match="development data"):
         Recognizer("chain", decide="auto").fit([Sentence(["a"], [x(0)])])
 

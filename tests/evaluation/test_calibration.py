@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,3 +109,40 @@ def test_reliability_by_label_leaves_out_rare_ones():
     found = reliability_by_label(Outcomes([[x(0)]], [[x(0, 0.5), x(1, 0.5), y]]), least=2)
     assert list(found) == ["X"]
     assert found["X"].error == 0
+
+
+def drawn(prob: np.ndarray, truth: np.ndarray, random: np.random.Generator) -> Outcomes:
+    """Mentions with probabilities of which each is right with another."""
+    right = random.random(len(prob)) < truth
+    return Outcomes([[x(int(i)) for i in np.flatnonzero(right)]], [[x(i, p) for i, p in enumerate(prob.tolist())]])
+
+
+def test_chance_is_the_error_of_perfect_probabilities():
+    """The mean over many draws of what is right; the probabilities stay the same."""
+    random = np.random.default_rng(1)
+    prob = random.random(300) ** 0.5
+    found = [reliability(drawn(prob, prob, random), widths="adaptive") for _ in range(300)]
+    errors = [one.error for one in found]
+    assert found[0].chance == found[1].chance
+    assert np.mean(errors) == pytest.approx(found[0].chance, abs=4 * np.std(errors) / 300**0.5 + 0.002)
+
+
+@pytest.mark.parametrize("off", [0.0, 0.1])
+def test_what_is_debiased_is_how_far_off_probabilities_are(off):
+    """Its square is right in the mean, however few mentions there are; the plain error is not."""
+    random = np.random.default_rng(2)
+    prob = np.linspace(0.3, 0.8, 100)
+    squares, errors = [], []
+    for _ in range(400):
+        outcomes = drawn(prob, prob - off, random)
+        errors.append(reliability(outcomes, widths="adaptive").error)
+        bins = reliability(outcomes, widths="adaptive").bins
+        squares.append(sum(n * ((y - p) ** 2 - y * (1 - y) / (n - 1)) for _, _, n, p, y in bins) / 100)
+        assert reliability(outcomes, widths="adaptive").debiased == pytest.approx(max(squares[-1], 0) ** 0.5)
+    assert np.mean(squares) == pytest.approx(off**2, abs=4 * np.std(squares) / 20)
+    assert np.mean(errors) > off + 0.02
+
+
+def test_a_bin_of_one_mention_says_nothing_beside_chance():
+    found = reliability(Outcomes([[]], [[x(0, 0.5)]]), widths="adaptive")
+    assert (found.error, found.debiased) == (0.5, 0.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments import figures, typed
+from experiments import figures, index, typed
 from experiments.check import Checked, check, check_line, check_table
 from experiments.figures import FigureError, Used, evaluate, made, rows
 
@@ -78,7 +78,7 @@ def test_a_page_is_written_anew(results):
     """Figures and tables; a second time nothing changes. A page with older lines must say so, and how many."""
     page = (
         'F1 is <!-- figure: some["a: chain"].f1; % -->9<!-- /figure -->.\n\n'
-        "<!-- table: some\nmodel | trees | chain = f1; %2 | edge = words; ,\nA | gold = a: {}\n-->\n"
+        "<!-- table: some\nmodel | trees | chain = f1; %2 | edge = words; ,\nA | gold <- a: {}\n-->\n"
         "old\n<!-- /table -->\n"
     )
     with pytest.raises(FigureError, match="figures of 1 older lines and does not say so"):
@@ -90,16 +90,18 @@ def test_a_page_is_written_anew(results):
     assert "1 of the 2 lines" in after
     assert made(after) == after
     assert list(typed.typed(after)) == []
+    in_code = "Write `<!-- figure: no.where -->1<!-- /figure -->`."
+    assert made(in_code) == in_code
 
 
 def test_runs_that_are_not_there_are_blank_cells(results):
     """So are those that were not run; a plain name that does not exist is an error."""
     assert (
-        rows("some\nmodel | chain = f1; % | state = f1; % | spans = f1; %\nA = a: {}\n", Used({}))[-1]
+        rows("some\nmodel | chain = f1; % | state = f1; % | spans = f1; %\nA <- a: {}\n", Used({}))[-1]
         == "| A | 72.6 |  |  |"
     )
     with pytest.raises(FigureError, match="no run 'b'"):
-        rows("some\nmodel | F1 = f1; %\nA = b\n", Used({}))
+        rows("some\nmodel | F1 = f1; %\nA <- b\n", Used({}))
 
 
 @pytest.mark.parametrize(
@@ -142,6 +144,18 @@ def test_a_table_says_what_is_capped_older_and_of_several_commits(tmp_path):
     ):
         assert any(said in problem for problem in problems), said
     assert len(problems) == 4
+
+
+def test_every_row_of_the_index_has_a_figure_or_says_what_is_missing():
+    """Papers, tables and figures; which commits made the lines."""
+    found = index.rows()
+    assert len(found) == 5
+    for some in found.values():
+        for row in some:
+            assert row.ours or row.best or row.missing, row
+            assert row.command or row.missing, row
+            assert len(row.cells()) == len(index.HEADS)
+    assert index.made_by(Used({})) == ""
 
 
 def test_results_and_documentation_hold_together():

@@ -128,6 +128,15 @@ def test_a_line_from_a_tree_with_changes_is_a_draft(tmp_path, execute):
     assert "70.80" in (tmp_path / "results" / "table3.md").read_text()
 
 
+def test_a_tree_that_changes_meanwhile_makes_drafts(tmp_path, execute):
+    """Which code made the line is not known then."""
+    commits = iter(["abc", "abc", "abd", "abd"])
+    made = runner(tmp_path, execute)
+    made.at = lambda: next(commits)
+    made.run(["EDGE"])
+    assert "70.80" not in (tmp_path / "results" / "table3.md").read_text()
+
+
 def test_older_lines_stay_until_they_are_run_again(tmp_path, execute):
     """The table says which they are; several commits are told as well."""
     runner(tmp_path, execute).run()

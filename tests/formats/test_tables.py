@@ -131,6 +131,26 @@ def test_probabilities_come_back(tmp_path: Path, format: str, package: str) -> N
     assert [(m, m.prob) for m in sorted(doc.mentions)] == [(m, m.prob) for m in mentions]
 
 
+def test_probabilities_are_where_other_programs_look_for_them(tmp_path: Path) -> None:
+    """The raw fields of files, without our readers."""
+    mentions = [Mention("a", ((0, 1),), 0.125), Mention("b", ((1, 3),), 0.5)]
+    for format in ("jsonl", "brat", "prodigy", "doccano", "labelstudio"):
+        write([Document([Sentence(["one", "two", "three"], mentions)], "d")], f"{format}:{tmp_path}/{format}")
+    lines = {name: (tmp_path / name) for name in ("jsonl", "prodigy", "doccano", "labelstudio")}
+    told = {name: json.loads(path.read_text().splitlines()[0]) for name, path in lines.items() if name != "labelstudio"}
+    assert [m["prob"] for m in told["jsonl"]["mentions"]] == [0.125, 0.5]
+    assert [span["score"] for span in told["prodigy"]["spans"]] == [0.125, 0.5]
+    assert told["doccano"]["scores"] == [0.125, 0.5]
+    task = json.loads(lines["labelstudio"].read_text().splitlines()[0])
+    (results,) = [one["result"] for one in [*task.get("predictions", []), *task.get("annotations", [])]]
+    assert [region["score"] for region in results] == [0.125, 0.5]
+    notes = [line for path in (tmp_path / "brat").rglob("*.ann") for line in path.read_text().splitlines()]
+    assert [line.split("\t")[1:] for line in notes if line.startswith("#")] == [
+        ["prob T1", "0.125"],
+        ["prob T2", "0.5"],
+    ]
+
+
 @given(st.binary(max_size=60) | st.text('ab,"\n\r\t', max_size=60).map("text,id\n{}".format).map(str.encode))
 @settings(deadline=None)
 def test_any_bytes_are_documents_or_an_error_with_the_file(raw: bytes) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles import separator_of, separator_sequences
 from spanloom.schemes import SEPARATORS, decode_separators, encode_separators
-from spanloom.schemes.separators import inside_left, inside_right
+from spanloom.schemes.separators import LOST, inside_left, inside_right, reading
 
 CASES = [frozenset(name) - {"X"} for name in SEPARATORS]
 
@@ -105,3 +107,31 @@ def test_deep_nesting_comes_back():
     tower = [(k, 16 - k) for k in range(8)]
     assert sorted(decode_separators(encode_separators(tower, 16))) == tower
     assert decode_separators(np.zeros(17, np.int32)) == []
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_what_is_lost_has_one_of_three_reasons_unless_others_cross(n):
+    """Every set of spans of up to four tokens: without crossing ones, a common end or several ends are the cause."""
+    every = [(a, b) for a in range(n) for b in range(a + 1, n + 1)]
+    seen = set()
+    for chosen in itertools.chain.from_iterable(itertools.combinations(every, k) for k in range(len(every) + 1)):
+        back = set(decode_separators(encode_separators(chosen, n)))
+        found = reading(chosen, n)
+        assert set(found.lost) == set(chosen) - back
+        assert set(found.invented) == back - set(chosen)
+        crossing = any(a < c < b < d for a, b in chosen for c, d in chosen)
+        why = set(found.lost.values())
+        assert crossing or LOST[0] not in why, (chosen, found)
+        assert why != {LOST[3]}, "a consequence of something"
+        seen.update(found.lost.values())
+    assert seen >= ({LOST[0], LOST[1], LOST[2]} if n > 2 else set())
+
+
+def test_the_three_kinds_by_their_smallest_sets():
+    """And what each invents."""
+    assert reading([(0, 2), (1, 3)], 3).lost.keys() <= {(0, 2), (1, 3)}
+    assert reading([(0, 2), (1, 3)], 3).invented == [(0, 3), (1, 2)]
+    assert reading([(0, 2), (0, 3), (1, 2)], 3).lost == {(0, 2): "common end"}
+    assert reading([(0, 3), (1, 2), (1, 3)], 3).lost == {(1, 3): "several ends"}
+    assert reading([(0, 4), (1, 2), (1, 3)], 4).invented == [(0, 3)]
+    assert reading([(0, 4), (0, 5), (1, 3), (2, 3)], 5).lost == {(0, 4): "consequence", (1, 3): "common end"}

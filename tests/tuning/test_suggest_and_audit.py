@@ -16,7 +16,8 @@ from spanloom.inference import Independent
 from spanloom.learning import LBFGS
 from spanloom.models import Edge, Spans
 from spanloom.tuning import audit, suggest
-from spanloom.tuning.audit import Rates, _suspects
+from spanloom.tuning.audit import _suspects
+from spanloom.tuning.odds import Odds, Rates, against, alone, examples
 from spanloom.tuning.suggest import diverse, margin, per_token
 
 WORDS = {"DNA": ["lacZ", "p53", "sonic", "BRCA1"], "protein": ["IL-2", "NF-AT", "TCF-1", "CD28"]}
@@ -83,19 +84,47 @@ def test_mentions_that_the_model_cannot_hold_are_not_judged() -> None:
         audit(corpus, folds=1)
 
 
-def test_odds_are_those_of_the_formula() -> None:
-    """By hand, with rates that make every factor visible; p counts as 0.01 + 0.98 p."""
-    a, b, c = (Mention(label, ((start, start + 1),)) for label, start in (("DNA", 0), ("RNA", 0), ("DNA", 2)))
-    odds = [math.log(0.2 / 0.8), math.log(0.9 / 0.1), math.log(0.6 / 0.4)]
-    rates = Rates(missing=0.05, label=0.025, border=0.005, extra=0.001)
-    gold = Mention("DNA", ((1, 2),))
+def test_suspects_by_hand() -> None:
+    """Of each kind one: DNA at 0 is rather RNA, DNA at 2 is missing, DNA at 1 is nothing."""
+    a, b, c = (Mention(label, ((i, i + 1),), p) for label, i, p in (("DNA", 0, 0.2), ("RNA", 0, 0.9), ("DNA", 2, 0.6)))
+    gold = Mention("DNA", ((1, 2),), 0.25)
     sentence = Sentence(["x", "y", "z"], [a, gold])
-    belief = Independent([a, b, c, gold], [*odds, math.log(0.25 / 0.75)])
-    found = {kind: value for kind, _, _, value in _suspects(sentence, belief, [a, gold], 0.5, rates)}
-    assert found["label"] == pytest.approx(math.log(0.025 * 0.892 / 0.206))
-    assert found["missing"] == pytest.approx(math.log(0.05 * 0.598 / 0.402))
-    assert found["extra"] == pytest.approx(math.log(0.001 * 0.745 / 0.255))
+    found = {kind: (old, new, seen) for old, new, kind, seen in _suspects(sentence, [b, c], [a, gold])}
+    assert found["label"] == (a, b, pytest.approx((math.log(9), math.log(4), 1.0)))
+    assert found["missing"] == (None, c, pytest.approx((math.log(1.5), 0, 0, 0, 0, 0, 1)))
+    assert found["extra"] == (gold, None, pytest.approx((-math.log(3),)))
     assert len(found) == 3
+
+
+def test_examples_are_errors_in_what_is_annotated() -> None:
+    """A mention of two tokens, dropped, with the other label, and with each border moved; RNA is likely there."""
+    dna, rna = Mention("DNA", ((0, 2),), 0.75), Mention("RNA", ((0, 2),), 0.3)
+    found = list(examples([dna], [dna], {dna: 0.75, rna: 0.3}, ["DNA", "RNA"], 3))
+    assert [kind for kind, _ in found] == ["missing", "label", "border", "border", "border"]  # it cannot start earlier
+    assert found[0][1] == pytest.approx((math.log(3), 0, 0, 0, 0, 0, 1))
+    assert found[1][1] == pytest.approx((math.log(3), math.log(7 / 3), 1))
+    assert found[2][1] == pytest.approx((math.log(3), math.log(999), 1))
+
+
+def test_without_data_the_odds_are_those_of_the_rates() -> None:
+    odds = Odds.learned({}, {}, Rates(missing=0.05, label=0.025, border=0.005, extra=0.001))
+    c = Mention("DNA", ((2, 3),), 0.6)
+    assert odds("missing", alone(c, [])) == pytest.approx(math.log(0.05 * 0.6 / 0.4))
+    assert odds("label", against(0.9, 0.2)) == pytest.approx(math.log(0.025 * 9 * 4))
+    assert odds("border", against(0.9, 0.2)) == pytest.approx(math.log(0.005 * 9 * 4))
+
+
+def test_odds_are_learned() -> None:
+    """Examples and suspects alike everywhere, a tenth of the weight: a tenth. Inside another there are none."""
+    draw = random.Random(3)
+    probs = [draw.uniform(0.2, 0.95) for _ in range(4000)]
+    outer = Mention("DNA", ((0, 5),))
+    free = [alone(Mention("DNA", ((7, 8),), p), [outer]) for p in probs]
+    within = [alone(Mention("DNA", ((1, 2),), p), [outer]) for p in probs]
+    odds = Odds.learned({"missing": free}, {"missing": [*free, *within]}, Rates(0.1, 0.1, 0.1, 0.1))
+    for p in (0.3, 0.8):
+        assert odds("missing", alone(Mention("DNA", ((7, 8),), p), [outer])) == pytest.approx(math.log(0.1), abs=0.1)
+        assert odds("missing", alone(Mention("DNA", ((1, 2),), p), [outer])) < -5
 
 
 def entropy(p: float) -> float:

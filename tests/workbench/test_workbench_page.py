@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from extras import needs
 needs("starlette", "uvicorn", "playwright")
 pytestmark = pytest.mark.browser
 
-from browsing import Bench, drag, saved, served, until  # noqa: E402
+from browsing import Bench, drag, saved, served, token, until  # noqa: E402
 from spanloom.corpus import Document, Mention, Sentence, make_document  # noqa: E402
 from spanloom.formats import read  # noqa: E402
 from spanloom.workbench.changes import Change  # noqa: E402
@@ -102,6 +103,76 @@ def test_by_keyboard(bench: Bench) -> None:
     press("Shift+Enter")
     until(lambda: page.inner_text("#doc-name") == "two")
     assert bench.project.sheets.get(1, "ann").confirmed == {0, 1}
+
+
+def test_nested_and_crossing_by_keyboard(bench: Bench) -> None:
+    """Select within a mention, around it, and across its border; a label key each."""
+    page = bench.page()
+    page.focus("#text")
+    press = page.keyboard.press
+    for first, last, key in ((7, 8, "2"), (7, 9, "3"), (6, 7, "1")):
+        press("Escape")
+        press("Home")
+        for _ in range(first):
+            press("ArrowRight")
+        for _ in range(last - first):
+            press("Shift+ArrowRight")
+        press(key)
+    saved(page)
+    nested = {("protein", ((7, 9),)), ("DNA", ((7, 10),))}
+    assert bench.mentions() == {*nested, ("cell", ((6, 8),))}
+
+
+def test_keys_that_come_faster_than_answers(bench: Bench) -> None:
+    """What is pressed is drawn at once; all of it is stored, in order, also undo and redo among it."""
+    page = bench.page()
+    page.route("**/actions", lambda route: (time.sleep(0.1), route.continue_()))
+    page.focus("#text")
+    for key in ("1", "]", "]", "2", "z", "z", "y", "ArrowRight", "3"):
+        page.keyboard.press(key)
+    saved(page)
+    drawn = page.locator("#text .m[data-l]").all()
+    assert sorted(one.get_attribute("data-l") for one in drawn) == ["DNA", "cell"]
+    assert bench.mentions() == {("cell", ((0, 3),)), ("DNA", ((1, 2),))}
+    page.reload()
+    page.wait_for_selector("#text .m[data-l=cell]")
+    page.focus("#text")
+    for key in ("z", "z", "z"):  # the page has forgotten what it did; the server has not
+        page.keyboard.press(key)
+    saved(page)
+    assert bench.mentions() == {("cell", ((0, 1),))}
+
+
+def test_what_is_refused_is_taken_back(bench: Bench) -> None:
+    """An action that the server does not take disappears, with what was built on it."""
+    page = bench.page()
+    page.route("**/actions", lambda route: route.fulfill(status=400, json={"error": "no room"}))
+    drag(page, 7, 8)
+    page.keyboard.press("2")
+    page.keyboard.press("]")
+    page.wait_for_selector("#banner:has-text('no room')")
+    saved(page)
+    assert page.locator("#text .m").count() == 0
+    page.unroute("**/actions")
+    drag(page, 7, 8)
+    page.keyboard.press("2")
+    saved(page)
+    assert bench.mentions() == {("protein", ((7, 9),))}
+    bench.complaints.clear()
+
+
+def test_a_narrow_page(bench: Bench) -> None:
+    """On a telephone everything is in reach, and nothing is wider than the page."""
+    page = bench.page(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    for view in ("project", "learning", "compare", "annotate"):
+        page.click(f"[data-view={view}]")
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+    token(page, 7).scroll_into_view_if_needed()
+    drag(page, 7, 8)
+    page.click("#labels [data-label=protein]")
+    saved(page)
+    assert bench.mentions() == {("protein", ((7, 9),))}
 
 
 def test_learn_accept_export(tmp_path: Path) -> None:

@@ -114,7 +114,8 @@ def _print_calibration(console: Console, found: Mapping[str, Any], everything: b
     low, high = (percent(found["interval"][name]) for name in ("low", "high"))
     console.print(
         f"calibration error {percent(found['expected_calibration_error'])} (95 %: {low} to {high}): how far "
-        "probabilities are from the share that is right"
+        f"probabilities are from the share that is right; {percent(found['by_chance'])} if they were perfect, by "
+        f"chance; without chance {percent(found['debiased'])} (root mean square)"
     )
     if everything:
         for label, own in found["by_label"].items():

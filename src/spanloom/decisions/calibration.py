@@ -2,6 +2,7 @@
 
     temperature   P = σ(slope · logit p): sharper or blunter, one number
     platt         P = σ(slope · logit p + offset) (Platt 1999)
+    beta          P = σ(a · log p − b · log(1 − p) + offset): bends differently at both ends (Kull et al. 2017)
     isotonic      the rising steps that are nearest to what is right (Zadrozny & Elkan 2002), joined by lines
 
 All of them rise with p: the order of mentions stays. The best structure stays what it is, as it is chosen by scores.
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom.decisions.platt import platt
+from spanloom.decisions.platt import logistic, platt
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -36,7 +37,8 @@ class Calibration:
     kind
         One of ``CALIBRATIONS``.
     values
-        Slope and offset; for ``isotonic`` the points of the curve, x and y in turn.
+        Slope and offset; for ``beta`` two slopes and an offset; for ``isotonic`` the points of the curve, x and y in
+        turn.
 
     Examples
     --------
@@ -55,6 +57,8 @@ class Calibration:
         given = np.asarray(p, np.float64)
         if self.kind == "isotonic":
             return np.interp(given, self.values[::2], self.values[1::2])
+        if self.kind == "beta":
+            return _sigmoid(_ends(given) @ np.array(self.values))
         slope, offset = self.values
         return _sigmoid(slope * _logit(given) + offset)
 
@@ -76,7 +80,8 @@ class Calibration:
         kind, values = str(data["kind"]), tuple(float(value) for value in data["values"])
         x, y = np.array(values[::2]), np.array(values[1::2])
         rising = len(x) == len(y) >= 2 and not (np.diff(x) < 0).any() and not (np.diff(y) < 0).any()
-        if kind not in CALIBRATIONS or not (rising if kind == "isotonic" else len(values) == 2 and values[0] > 0):
+        sloped = len(values) == (3 if kind == "beta" else 2) and min(values[:-1]) >= 0 and max(values[:-1]) > 0
+        if kind not in CALIBRATIONS or not (rising if kind == "isotonic" else sloped):
             raise ValueError(f"the calibration {kind!r} has no values {values}")
         return cls(kind, values)
 
@@ -109,6 +114,22 @@ def scaled(p: Floats, right: Bools) -> Calibration | None:
     return Calibration("platt", (slope, offset)) if slope > 0 else None
 
 
+def beta(p: Floats, right: Bools) -> Calibration | None:
+    """Return the curve over log p and −log(1 − p); None if it does not rise with both.
+
+    Examples
+    --------
+    Where both slopes are alike it is Platt's curve:
+
+    >>> p, right = np.array([0.9] * 4 + [0.1] * 4 + [0.5] * 4), np.array([1, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0], bool)
+    >>> made = beta(p, right)
+    >>> made([0.1, 0.5, 0.9]).round(2).tolist()
+    [0.31, 0.5, 0.69]
+    """
+    a, b, offset = logistic(_ends(p), right).tolist()
+    return Calibration("beta", (a, b, offset)) if min(a, b) >= 0 and max(a, b) > 0 else None
+
+
 def isotonic(p: Floats, right: Bools) -> Calibration | None:
     """Return the rising curve of the least squared error: pool adjacent violators.
 
@@ -137,6 +158,7 @@ def isotonic(p: Floats, right: Bools) -> Calibration | None:
 CALIBRATIONS: Mapping[str, Callable[[Floats, Bools], Calibration | None]] = {
     "temperature": temperature,
     "platt": scaled,
+    "beta": beta,
     "isotonic": isotonic,
 }
 
@@ -152,7 +174,7 @@ class Checked:
     probs
         Of each mention, by a curve learned from other sentences.
     loss
-        The mean of −log P(what is so) under these.
+        The mean of −log P(what is so) under these, of the mentions that it is compared by.
     """
 
     calibration: Calibration | None
@@ -160,7 +182,9 @@ class Checked:
     loss: float
 
 
-def calibrate(kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64]) -> Checked:
+def calibrate(
+    kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64], counted: Bools | None = None
+) -> Checked:
     """Learn a curve; ``"auto"``: that of the least loss on data it was not learned from, or none.
 
     Parameters
@@ -169,8 +193,11 @@ def calibrate(kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64
         One of ``CALIBRATIONS``, ``"none"`` or ``"auto"``.
     p, right, sentence
         Of mentions: what the model believes, whether they are right, and their sentence, by which they are parted.
+    counted
+        By which of them kinds are compared: those that answers have. All are learned from.
     """
-    plain = Checked(None, p, _loss(p, right))
+    own = np.ones(len(p), np.bool_) if counted is None or not counted.any() else counted
+    plain = Checked(None, p, _loss(p[own], right[own]))
     if kind == "none" or len(set(right.tolist())) < 2:
         return plain
     part = sentence % PARTS
@@ -178,12 +205,12 @@ def calibrate(kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64
     for name in CALIBRATIONS if kind == "auto" else (kind,):
         learned, probs = CALIBRATIONS[name](p, right), p.copy()
         for number in range(PARTS):
-            own = part == number
-            other = None if len(set(right[~own].tolist())) < 2 else CALIBRATIONS[name](p[~own], right[~own])
+            held = part == number
+            other = None if len(set(right[~held].tolist())) < 2 else CALIBRATIONS[name](p[~held], right[~held])
             if other is not None:
-                probs[own] = other(p[own])
+                probs[held] = other(p[held])
         if learned is not None:
-            tried.append(Checked(learned, probs, _loss(probs, right)))
+            tried.append(Checked(learned, probs, _loss(probs[own], right[own])))
     return min(tried, key=lambda one: one.loss, default=plain)
 
 
@@ -192,6 +219,11 @@ def _loss(p: Floats, right: Bools) -> float:
         return 0.0
     q = np.clip(p, 1e-6, 1 - 1e-6)  # a step of an isotonic curve may be at 0 or 1
     return float(-np.where(right, np.log(q), np.log1p(-q)).mean())
+
+
+def _ends(p: Floats) -> Floats:
+    q = np.clip(p, TINY, 1 - TINY)
+    return np.stack([np.log(q), -np.log1p(-q), np.ones_like(q)], axis=-1)
 
 
 def _logit(p: Floats) -> Floats:

@@ -14,8 +14,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice
@@ -24,6 +27,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.decisions.calibration import CALIBRATIONS
 from spanloom.decisions.penalty import Wanted, check_penalty
 from spanloom.decisions.thresholds import Cuts, Scored, best_threshold, threshold_curve
+from spanloom.evaluation.score import Score
 
 FLOOR = 0.01
 """Mentions that are less probable are not looked at."""
@@ -31,6 +35,7 @@ ENOUGH = 100
 """With so many mentions in the data a label gets a threshold of its own."""
 
 Gold = Sequence[Sequence[Mention]]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,9 @@ class Decision(Settings):
         Whether the same tokens have one label at most: the most probable one stays. ``"auto"``: if the training data
         never give them two.
     calibrate
-        What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"`` or
-        ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best. It is learned on the
-        development data, or without them by cross-fitting, which trains five more times.
+        What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"``, ``"beta"`` or
+        ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best, or none. It is learned
+        on the development data, or without them by cross-fitting, which trains five more times.
     """
 
     exclusive: bool | str = field(default="auto", kw_only=True)
@@ -190,21 +195,30 @@ class ExpectedF1(ByThreshold):
 class AtLeast(ByThreshold):
     """The most recall at a precision, or the most precision at a recall, over all labels.
 
+    A share that is just reached on the data on which the threshold is chosen is missed on others half of the time. So
+    its lower bound is to reach what is asked for: that of Wilson (1927), which is below the share by more where there
+    are fewer mentions.
+
     Parameters
     ----------
     precision, recall
         What is to be reached, above 0 and at most 1: one of the two.
+    confidence
+        Of the bound, 0.5 or more and below 1; 0.5: the share itself is to reach it.
 
     Examples
     --------
     >>> a, b, c = (Mention("X", ((i, i + 1),)) for i in range(3))
     >>> believed = [[(0.9, a), (0.6, b), (0.2, c)]]
-    >>> AtLeast(precision=0.6).choose(believed, [[a, c]], ["X"]), AtLeast(recall=0.5).choose(believed, [[a, c]], ["X"])
-    ({'X': 0.01}, {'X': 0.75})
+    >>> AtLeast(precision=0.6, confidence=0.5).choose(believed, [[a, c]], ["X"])
+    {'X': 0.01}
+    >>> AtLeast(recall=0.5, confidence=0.5).choose(believed, [[a, c]], ["X"])
+    {'X': 0.75}
     """
 
     precision: float | None = None
     recall: float | None = None
+    confidence: float = 0.9
 
     name = "at-least"
 
@@ -216,21 +230,56 @@ class AtLeast(ByThreshold):
                 "AtLeast takes one number above 0 and at most 1, precision=… or recall=…; got "
                 f"precision={self.precision!r}, recall={self.recall!r}"
             )
+        if not isinstance(self.confidence, float | int) or not 0.5 <= self.confidence < 1:
+            raise ParameterError(
+                "The 'confidence' parameter must be a number from 0.5 and below 1, 0.5 for no margin. Got "
+                f"{self.confidence!r} instead."
+            )
+
+    @property
+    def asked(self) -> float:
+        """The precision or the recall that is asked for."""
+        return self.precision or self.recall or 0.0
 
     def threshold(self, believed: Scored, gold: Gold) -> float:
         """If nothing reaches what is asked for, what comes nearest."""
         values, precision, recall = threshold_curve(believed, gold)
         if not len(values):
             return 0.5
-        wanted, other = (precision, recall) if self.precision is not None else (recall, precision)
-        enough = wanted >= (self.precision or self.recall or 0.0) - 1e-12
+        total = sum(len(set(mentions)) for mentions in gold)
+        if self.precision is not None:
+            given = np.divide(recall * total, precision, out=np.ones_like(recall), where=precision > 0)
+            asked, other = lower_bound(precision, given, self.confidence), recall
+        else:
+            asked, other = lower_bound(recall, np.full(len(recall), max(total, 1)), self.confidence), precision
+        enough = asked >= self.asked - 1e-12
         if not enough.any():
-            return float(values[np.argmax(wanted)])
+            return float(values[np.argmax(asked)])
         return float(values[np.argmax(np.where(enough, other, -1.0))])
 
-    def reached(self, precision: float, recall: float) -> bool:
-        """Whether a precision and a recall are what is asked for."""
-        return precision >= (self.precision or 0.0) - 1e-12 and recall >= (self.recall or 0.0) - 1e-12
+    def facts(self, score: Score) -> dict[str, Any]:
+        """Say how a score stands to what is asked for."""
+        share, of = (score.precision, score.predicted) if self.precision is not None else (score.recall, score.gold)
+        bound = float(lower_bound(np.array([share]), np.array([max(of, 1)]), self.confidence)[0])
+        return {"asked": self.asked, "reached": share >= self.asked - 1e-12, "lower_bound": bound}
+
+
+def lower_bound(share: Floats, of: npt.ArrayLike, confidence: float) -> Floats:
+    """Return the lower end of Wilson's one-sided interval of shares of so many.
+
+    Examples
+    --------
+    With 0.9 of ten and of a thousand; all of n have the bound n / (n + z²):
+
+    >>> lower_bound(np.array([0.9, 0.9]), [10, 1000], 0.9).round(3).tolist()
+    [0.718, 0.887]
+    >>> lower_bound(np.array([1.0]), [10], 0.5).tolist()
+    [1.0]
+    """
+    z, n = NormalDist().inv_cdf(confidence), np.asarray(of, np.float64)
+    middle = share + z * z / (2 * n)
+    wide = z * np.sqrt(np.maximum(share * (1 - share), 0.0) / n + z * z / (4 * n * n))
+    return np.asarray((middle - wide) / (1 + z * z / n), np.float64)
 
 
 DECISIONS: Mapping[str, type[Decision]] = {one.name: one for one in (Best, OnDev, ExpectedF1, AtLeast)}
@@ -244,7 +293,7 @@ def decision(given: Decision | str) -> Decision:
     --------
     >>> decision("f1"), decision("precision=0.95")
     (ExpectedF1(exclusive='auto', calibrate='none', by_label=True),
-     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None))
+     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None, confidence=0.9))
     """
     if not isinstance(given, str):
         return given

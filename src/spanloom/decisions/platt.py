@@ -33,11 +33,23 @@ def platt(scores: npt.ArrayLike, right: npt.ArrayLike) -> tuple[float, float]:
     >>> round(slope, 3), round(offset, 3)
     (0.693, 0.0)
     """
-    x, y = np.asarray(scores, np.float64), np.asarray(right, np.bool_)
+    x = np.asarray(scores, np.float64)
+    slope, offset = logistic(np.column_stack([x, np.ones_like(x)]), right).tolist()
+    return slope, offset
+
+
+def logistic(table: npt.NDArray[np.float64], right: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the weights of the columns of a table, for the targets of Platt; the last column is 1.
+
+    Examples
+    --------
+    >>> logistic(np.ones((4, 1)), [1, 1, 1, 0]).round(3).tolist()
+    [0.769]
+    """
+    y = np.asarray(right, np.bool_)
     positive = int(y.sum())
     target = np.where(y, (positive + 1) / (positive + 2), 1 / (len(y) - positive + 2))
-    table = np.column_stack([x, np.ones_like(x)])
-    w = np.zeros(2)
+    w = np.zeros(table.shape[1])
 
     def loss(at: npt.NDArray[np.float64]) -> float:
         z = table @ at
@@ -48,9 +60,9 @@ def platt(scores: npt.ArrayLike, right: npt.ArrayLike) -> tuple[float, float]:
         gradient = table.T @ (p - target)
         if np.abs(gradient).max() < TOLERANCE * max(len(y), 1):
             break
-        curvature = (table * (p * (1 - p))[:, None]).T @ table + 1e-12 * np.eye(2)
+        curvature = (table * (p * (1 - p))[:, None]).T @ table + 1e-12 * np.eye(len(w))
         step, size = np.linalg.solve(curvature, gradient), 1.0
         while loss(w - size * step) > loss(w) and size > 1e-8:  # Newton's step may be too long
             size /= 2
         w = w - size * step
-    return float(w[0]), float(w[1])
+    return w

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,21 +24,38 @@ AT_ONCE = 100
 class Reliability:
     """How often mentions are right that were given with a probability.
 
-    ``bins`` holds ``(low, high, count, mean probability, share right)`` for every bin that is not empty. ``error`` is
-    the expected calibration error (ECE), Σ count/n · |share right − mean probability|; ``brier`` the mean of
-    (probability − right)².
+    Attributes
+    ----------
+    bins
+        ``(low, high, count, mean probability, share right)`` for every bin that is not empty.
+    error
+        The expected calibration error (ECE), Σ count/n · |share right − mean probability|.
+    brier
+        The mean of (probability − right)².
+    count
+        How many mentions there are.
+    chance
+        The ``error`` that perfect probabilities would have in the mean with as many mentions: the share right of a bin
+        is off by a standard deviation of √(Σ p (1 − p)) / count, by √(2/π) times that in the mean.
+    debiased
+        The root of Σ count/n · ((share right − mean probability)² − share right · (1 − share right) / (count − 1)): how
+        far off they are, as root mean square, less what chance adds (Kumar, Liang & Ma 2019); 0 if that is all.
     """
 
     bins: list[tuple[float, float, int, float, float]]
     error: float
     brier: float
     count: int
+    chance: float = 0.0
+    debiased: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dict."""
         keys = ("low", "high", "count", "probability", "right")
         return {
             "expected_calibration_error": self.error,
+            "by_chance": self.chance,
+            "debiased": self.debiased,
             "brier": self.brier,
             "count": self.count,
             "bins": [dict(zip(keys, b, strict=True)) for b in self.bins],
@@ -125,7 +143,12 @@ def _compared(prob: Floats, right: Floats, bins: int, widths: str) -> Reliabilit
         (*e, *row) for e, row in zip(ends, zip(n.tolist(), mean.tolist(), share.tolist(), strict=True), strict=True)
     ]
     error = float(n @ np.abs(share - mean)) / count
-    return Reliability(rows, error, float(((prob - right) ** 2).mean()), count)
+    spread = np.sqrt(np.bincount(place, weights=prob * (1 - prob))[used])
+    chance = math.sqrt(2 / math.pi) * float(spread.sum()) / count
+    # Of a bin with one mention nothing is known beside chance.
+    square = np.where(n > 1, (share - mean) ** 2 - share * (1 - share) / np.maximum(n - 1, 1), 0.0)
+    debiased = math.sqrt(max(float(n @ square) / count, 0.0))
+    return Reliability(rows, error, float(((prob - right) ** 2).mean()), count, chance, debiased)
 
 
 def _adaptive(prob: Floats, bins: int) -> npt.NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from spanloom.models.component import Component
 from spanloom.models.holding import hold
 from spanloom.models.structured import StructuredModel
 from spanloom.models.tagger import Tagger
+from spanloom.schemes.separators import LOST, reading
 
 
 class Ceilings:
@@ -32,6 +34,10 @@ class Ceilings:
     def shares(self) -> dict[str, float]:
         """Return the ceiling of every model on what has passed."""
         return ceilings(self._sentences)
+
+    def readings(self) -> dict[str, int]:
+        """Return what separators lose and invent on what has passed; see ``readings``."""
+        return readings(self._sentences)
 
 
 def ceilings(sentences: Iterable[Sentence]) -> dict[str, float]:
@@ -57,6 +63,32 @@ def ceilings(sentences: Iterable[Sentence]) -> dict[str, float]:
         except SpanloomError:
             continue
     return shares
+
+
+def readings(sentences: Iterable[Sentence]) -> dict[str, int]:
+    """Count the mentions in one piece that are lost, by reason, and invented when they are written as separators.
+
+    ``edge``, ``state`` and ``hypergraph`` cannot do better: they see separators only. The reasons are told in
+    ``spanloom.schemes.separators``.
+
+    Examples
+    --------
+    >>> spans = [(0, 4), (1, 2), (1, 3)]
+    >>> readings([Sentence(["a", "b", "c", "d"], [Mention("x", (span,)) for span in spans])])
+    {'crossing': 0, 'common end': 0, 'several ends': 1, 'consequence': 0, 'invented': 1}
+    """
+    counts = Counter(dict.fromkeys((*LOST, "invented"), 0))
+    for sentence in sentences:
+        spans: dict[str, list[tuple[int, int]]] = {}
+        for mention in sentence.mentions:
+            if len(mention.parts) == 1:
+                spans.setdefault(mention.label, []).append(mention.parts[0])
+        for own in spans.values():
+            if len(own) > 1:
+                found = reading(own, len(sentence))
+                counts.update(found.lost.values())
+                counts["invented"] += len(found.invented)
+    return dict(counts)
 
 
 def ceiling(model: Model, sentences: Sequence[Sentence]) -> float:

@@ -11,13 +11,25 @@ Every mention set has exactly one separator sequence. A sequence may stand for s
   (one start, several ends);
 - S opens a mention.
 
-So nested mentions come back as they were, but for two cases that no reading could tell from others: mentions of one
-type that cross come back as nested ones, and of an inner start with several ends only the first end is found.
+So nested mentions come back as they were, but for three kinds that cannot be told from others (``LOST``):
+
+crossing
+    mentions of one type that cross come back as nested ones;
+common end
+    of several that end where another one goes on, only the one that was opened last is found: of (0, 2), (0, 3) and
+    (1, 2) the first is lost;
+several ends
+    of a start with several ends within a mention that began before, only the first end is found: of (0, 4), (1, 2) and
+    (1, 3) the last is lost, and (0, 3) is invented.
+
+What is lost may take others along: of (0, 4), (0, 5), (1, 3) and (2, 3), the third is lost by a common end, its start
+takes the next end, and (0, 4) is lost, too. ``reading`` tells what is lost, why, and what is invented.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +38,8 @@ from spanloom.corpus.mention import Part
 
 SEPARATORS = ("X", "S", "E", "ES", "C", "CS", "EC", "ECS")
 START, END, CONTINUE = 1, 2, 4
+LOST = ("crossing", "common end", "several ends", "consequence")
+"""Why a mention does not come back; the last one: another is lost, and what is read in its place took a border."""
 
 
 def encode_separators(spans: Sequence[Part], n: int) -> npt.NDArray[np.int32]:
@@ -81,6 +95,50 @@ def read_separators(
                 yield number, open_starts[0], gap
         if what & START:
             open_starts.append(gap)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What differs between spans of one type and what is read from their separators.
+
+    Attributes
+    ----------
+    lost
+        Spans that do not come back, each with the reason, one of ``LOST``.
+    invented
+        Spans that come back and were not there.
+    """
+
+    lost: dict[Part, str]
+    invented: list[Part]
+
+
+def reading(spans: Sequence[Part], n: int) -> Reading:
+    """Return what is lost and what is invented when half-open spans of one type are written and read.
+
+    Examples
+    --------
+    >>> reading([(0, 4), (1, 2), (1, 3)], 4)
+    Reading(lost={(1, 3): 'several ends'}, invented=[(0, 3)])
+    """
+    back = set(decode_separators(encode_separators(spans, n)))
+    given = set(spans)
+    return Reading({span: _reason(span, given) for span in sorted(given - back)}, sorted(back - given))
+
+
+def _reason(span: Part, given: set[Part]) -> str:
+    start, end = span
+    if any(_cross(span, other) for other in given):
+        return LOST[0]
+    if any(a > start and b == end for a, b in given) and any(a < end < b for a, b in given):
+        return LOST[1]
+    if any(a == start and b != end for a, b in given) and any(a < start and b >= end for a, b in given):
+        return LOST[2]
+    return LOST[3]
+
+
+def _cross(one: Part, other: Part) -> bool:
+    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
 
 
 def inside_left(separator: int) -> bool:

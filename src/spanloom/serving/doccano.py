@@ -1,7 +1,7 @@
 """doccano's automatic labelling: a *Custom REST Request* with the text in its body.
 
 In doccano: URL ``http://HOST:PORT/doccano/MODEL``, method POST, body ``{"text": "{{ text }}"}``, mapping template
-``{{ input }}`` (the answer has doccano's form already). doccano drops nested spans when it merges.
+``{{ input | tojson }}`` (the answer has doccano's form already). doccano drops nested spans when it merges.
 """
 
 from __future__ import annotations

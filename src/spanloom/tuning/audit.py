@@ -1,20 +1,20 @@
 """Find annotation errors: where models that have not seen a document are sure that its annotation is wrong.
 
 A model that finds a mention unlikely is no proof against it: annotators rarely mark what is nothing, while models miss
-much. So the odds of an error weigh what the model believes by how often annotators make such an error at such a place.
-With the rate r of errors among mentions and p the probability of the model for a mention, less some doubt (``DOUBT``):
+much. So the odds of an error weigh what the model believes by how often annotators make such an error at such a place;
+how much a belief is worth is learned from the annotation, see ``tuning.odds``. Errors of a rate r among mentions are
 
-    missing    r · p / (1 − p)                         the mention is real, and was overlooked
-    label      r / (labels − 1) · p(instead) / p(gold)
-    border     r / BORDERS · p(instead) / p(gold)
-    extra      r · d · (1 − p) / p                     d: annotated mentions per possible one
+    missing    r              the mention is real, and was overlooked
+    label      r / (labels − 1) for each other label
+    border     r / BORDERS for each other border
+    extra      r · d          d: annotated mentions per possible one
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spanloom.base.errors import ParameterError
@@ -22,18 +22,16 @@ from spanloom.base.parameters import check_count
 from spanloom.configuration import configure
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.crossfit import cross_fit
-from spanloom.inference import Distribution
 from spanloom.models.holding import hold
 from spanloom.recognizer import Recognizer
+from spanloom.tuning.odds import SURE, Odds, Rates, against, alone, examples, logit
 
 BORDERS = 10
 """So many other borders a mention might have been given by mistake."""
 SPANS = 10
 """So many mentions of each label might begin at a token."""
-SURE = 0.5
-"""What stands instead of an annotated mention must be more likely than not."""
-DOUBT = 0.01
-"""How often a model is taken to be wrong where it is quite sure: p becomes DOUBT + (1 − 2 · DOUBT) · p."""
+FLOOR = 0.01
+"""Mentions that are less probable are taken to have ``LEAST``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +75,6 @@ class Suspect:
             "gold": _json(self.gold, self.sentence),
             "instead": _json(self.instead, self.sentence),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """How often annotators make an error where they could."""
-
-    missing: float
-    label: float
-    border: float
-    extra: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,63 +130,89 @@ def audit(
             return None
         return configure(given).fit(others)
 
-    def apply(ner: Recognizer, block: list[Document]) -> list[tuple[list[Suspect], int, int]]:
-        return [_judge(ner, document, above, rates) for document in block]
+    names = sorted({m.label for m in mentions})
+
+    def apply(ner: Recognizer, block: list[Document]) -> list[_Judged]:
+        return [_judge(ner, document, above, names) for document in block]
 
     judged = cross_fit(documents, folds, train, apply)
-    suspects = [one for own, _, _ in judged for one in own]
+    made = _by_kind(example for one in judged for example in one.examples)
+    odds = Odds.learned(made, _by_kind(found[-2:] for one in judged for found in one.suspects), rates)
+    suspects = [
+        Suspect(document.id, number, document.sentences[number], kind, gold, instead, _log_odds(odds, rates, kind, x))
+        for document, one in zip(documents, judged, strict=True)
+        for number, gold, instead, kind, x in one.suspects
+    ]
     suspects.sort(key=lambda s: -s.log_odds)  # stable: ties in reading order
-    return Audit(suspects, sum(count for _, count, _ in judged), sum(left for _, _, left in judged))
+    return Audit(suspects, sum(one.judged for one in judged), sum(one.unheld for one in judged))
 
 
-def _judge(ner: Recognizer, document: Document, above: float, rates: Rates) -> tuple[list[Suspect], int, int]:
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A document: suspects (sentence, annotated mention, what stands instead, kind, what its curve sees), examples."""
+
+    suspects: list[tuple[int, Mention | None, Mention | None, str, tuple[float, ...]]]
+    examples: list[tuple[str, tuple[float, ...]]]
+    judged: int
+    unheld: int
+
+
+def _by_kind(pairs: Iterable[tuple[str, tuple[float, ...]]]) -> dict[str, list[tuple[float, ...]]]:
+    found: dict[str, list[tuple[float, ...]]] = {}
+    for kind, seen in pairs:
+        found.setdefault(kind, []).append(seen)
+    return found
+
+
+def _log_odds(odds: Odds, rates: Rates, kind: str, seen: tuple[float, ...]) -> float:
+    return math.log(rates.extra) - seen[0] if kind == "extra" else odds(kind, seen)
+
+
+def _judge(ner: Recognizer, document: Document, above: float, labels: Sequence[str]) -> _Judged:
     blank = document.with_sentences([s.with_mentions([]) for s in document.sentences])
     held = hold(ner.trained_.holder, document.sentences, "longest")
     misread = set(held.misread)
-    suspects: list[Suspect] = []
+    done = _Judged([], [], 0, 0)
     judged = 0
     for number, (sentence, belief) in enumerate(zip(document.sentences, ner.distributions(blank), strict=True)):
         known = [m for m in held.mentions[number] if m.label in ner.labels_ and (number, m) not in misread]
         judged += len(known)
-        for kind, gold, instead, odds in _suspects(sentence, belief, known, above, rates):
-            suspects.append(Suspect(document.id, number, sentence, kind, gold, instead, odds))
+        gold = [Mention(m.label, m.parts, belief.prob(m)) for m in known]
+        likely = belief.mentions(min(FLOOR, above))
+        believed = {m: m.prob or 0.0 for m in likely}
+        counted = [g for g in gold if (g.prob or 0.0) >= above]
+        done.examples.extend(examples(counted, sentence.mentions, believed, labels, len(sentence)))
+        likely = [m for m in likely if (m.prob or 0.0) >= above]
+        done.suspects.extend((number, *one) for one in _suspects(sentence, likely, gold))
     total = sum(len(set(s.mentions)) for s in document.sentences)
-    return suspects, judged, total - judged
+    return replace(done, judged=judged, unheld=total - judged)
 
 
 def _suspects(
-    sentence: Sentence, belief: Distribution, known: list[Mention], above: float, rates: Rates
-) -> Iterator[tuple[str, Mention | None, Mention | None, float]]:
-    """Yield kind, annotated mention, what stands instead, and log-odds of an error."""
-    gold = [Mention(m.label, m.parts, belief.prob(m)) for m in known]
+    sentence: Sentence, likely: Sequence[Mention], gold: Sequence[Mention]
+) -> Iterator[tuple[Mention | None, Mention | None, str, tuple[float, ...]]]:
+    """Yield the annotated mention, what stands instead, the kind of error, and what its curve sees.
+
+    ``likely`` are the mentions that are probable enough, ``gold`` the annotated ones that can be judged, with
+    probabilities.
+    """
     replaced: set[Mention] = set()
-    for mention in belief.mentions(above):
+    for mention in likely:
         if mention in sentence.mentions:
             continue
-        sure = _log(mention.prob)
-        likely = (mention.prob or 0.0) >= SURE
-        doubted = [g for g in gold if likely and (g.prob or 0.0) < SURE and g not in replaced]
+        sure = (mention.prob or 0.0) >= SURE
+        doubted = [g for g in gold if sure and (g.prob or 0.0) < SURE and g not in replaced]
         same = next((g for g in doubted if g.parts == mention.parts), None)
         near = next((g for g in doubted if g.label == mention.label and g.overlaps(mention)), None)
-        if same is not None:
-            replaced.add(same)
-            yield "label", same, mention, math.log(rates.label) + sure - _log(same.prob)
-        elif near is not None:
-            replaced.add(near)
-            yield "border", near, mention, math.log(rates.border) + sure - _log(near.prob)
-        else:
-            yield "missing", None, mention, math.log(rates.missing) + sure - _log1m(mention.prob)
+        instead_of = same or near
+        if instead_of is None:
+            yield None, mention, "missing", alone(mention, sentence.mentions)
+            continue
+        replaced.add(instead_of)
+        yield instead_of, mention, "label" if same else "border", against(mention.prob, instead_of.prob)
     for g in gold:
         if g not in replaced:
-            yield "extra", g, None, math.log(rates.extra) + _log1m(g.prob) - _log(g.prob)
-
-
-def _log(p: float | None) -> float:
-    return math.log(DOUBT + (1 - 2 * DOUBT) * (p or 0.0))
-
-
-def _log1m(p: float | None) -> float:
-    return _log(1.0 - (p or 0.0))
+            yield g, None, "extra", (logit(g.prob),)
 
 
 def _json(mention: Mention | None, sentence: Sentence) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from spanloom.corpus import Mention
 from spanloom.drawing.html import Shown, pair_html, style
 from spanloom.evaluation.calibration import Curve, has_probabilities, threshold_curve
 from spanloom.evaluation.page.chart import Chart, Line
-from spanloom.evaluation.reliability import reliability, reliability_by_label
+from spanloom.evaluation.reliability import Reliability, reliability, reliability_by_label
 
 if TYPE_CHECKING:
     from spanloom.evaluation.evaluation import Evaluation
@@ -103,13 +103,13 @@ def _charts(report: Evaluation) -> str:
         points = [(mean, right) for _, _, _, mean, right in found.bins]
         lines = [Line("as probable as it says", [(0, 0), (1, 1)], 4, dashed=True), Line("share right", points, 1, True)]
         chart = Chart("probability given", "share right", (0, 1), (0, 1), lines)
-        charts.append(_figure(f"Reliability: calibration error {_percent(found.error)} %", chart))
+        charts.append(_figure(f"Reliability: {_off(found)}", chart))
         for label, own in reliability_by_label(report.outcomes).items():
             points = [(mean, right) for _, _, _, mean, right in own.bins]
             chart = Chart(
                 "probability given", "share right", (0, 1), (0, 1), [lines[0], Line("share right", points, 1, True)]
             )
-            charts.append(_figure(f"Reliability of {label}: calibration error {_percent(own.error)} %", chart))
+            charts.append(_figure(f"Reliability of {label}: {_off(own)}", chart))
     return f'<section class="charts">{"".join(charts)}</section>'
 
 
@@ -260,6 +260,10 @@ def _shown(mentions: Iterable[Mention], right: set[Mention], sign: str, wrong: s
         text = f"{'✓' if m in right else sign} {m.label}{'' if m.prob is None else f' {m.prob:.2f}'}"
         shown.append(Shown(m, text, text, f"var(--{'good' if m in right else wrong})"))
     return shown
+
+
+def _off(found: Reliability) -> str:
+    return f"calibration error {_percent(found.error)} %, {_percent(found.chance)} % by chance"
 
 
 def _percent(fraction: float) -> str:

@@ -28,6 +28,7 @@ function send(path, body) {
       try {
         const { news } = await post(`/api/documents/${doc.id}/${path}`, { annotator: state.annotator, page: state.page, version: doc.stored.version, brief: true, ...body });
         doc.stored = after(doc.stored, news);
+        remember(doc, path, news.change);
         if (sent === 1) show(doc, doc.stored);
         return;
       } catch (error) {
@@ -37,6 +38,14 @@ function send(path, body) {
     }
   }).finally(() => { sent -= 1; pending(-1); });
   return last;
+}
+
+// What this page did, so that undo and redo can be drawn before the server has answered; the server's answer counts.
+const inverse = (c) => ({ add: c.remove, remove: c.add, confirm: c.reopen, reopen: c.confirm, reject: c.restore, restore: c.reject });
+function remember(doc, path, change) {
+  if (path === "actions") Object.assign(doc, { made: [...(doc.made || []), change], unmade: [] });
+  else if (path === "undo") doc.unmade = [...(doc.unmade || []), (doc.made || []).pop() || inverse(change)];
+  else doc.made = [...(doc.made || []), (doc.unmade || []).pop() || change];
 }
 
 function show(doc, sheet) {
@@ -75,6 +84,9 @@ export function inTurn(command) {
 function step(way) {
   if (!state.doc || !state.doc.sheet[way]) return undefined;
   steps += 1;
+  const { doc } = state;
+  const known = sent ? null : way === "undo" ? (doc.made || []).at(-1) : (doc.unmade || []).at(-1);
+  if (known) show(doc, after(doc.sheet, { change: way === "undo" ? inverse(known) : known }));
   return send(way, {}).finally(() => { steps -= 1; });
 }
 
