@@ -290,8 +290,8 @@ def about_older(older: int, lines: int) -> str:
     which = f"All {lines} lines" if older == lines else f"{older} of the {lines} lines"
     return (
         f"{which} of result files whose figures stand on this page are *older*: made by commits that are not in this "
-        "history or by trees with changes, or without a word on whether training converged. They stand until they are "
-        "run again."
+        "history, by trees with changes, with native code of another build, or without a word on whether training "
+        "converged. They stand until they are run again."
     )
 
 

@@ -33,9 +33,9 @@ HEADS = (
 HEAD = """# The tables and figures of the five papers
 
 Written by `python -m experiments docs` from `experiments/index.toml` and the result files. F1 unless it is said
-otherwise. *Older* lines were made by commits that are not in this history or by trees with changes, or do not say
-whether training converged; no such line counts as run by the paper's protocol. What follows from it is on
-[reproduction.md](../../docs/reproduction.md)."""
+otherwise. *Older* lines were made by commits that are not in this history, by trees with changes or with native code of
+another build, or do not say whether training converged; no such line counts as run by the paper's protocol. What
+follows from it is on [reproduction.md](../../docs/reproduction.md)."""
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,8 @@ def beliefs(run: Run, context: Context) -> Result:
         }
     result["kind"] = ner.training_["calibration"]["kind"]
     for name, decide in DECISIONS.items():
+        if name == "penalty" and not ner.model_.penalised:
+            continue
         ner.set_decision(decide, dev)
         score = evaluate(list(test), ner.predict(test)).micro
         result[f"F1 {name}"] = score.f1

@@ -45,4 +45,4 @@ def test_tables_of_the_docs_are_those_of_the_results() -> None:
     """If results are new: ``python -m experiments.trust_docs``."""
     page = (ROOT / "docs" / "probabilities.md").read_text(encoding="utf-8")
     assert made(page) == page
-    assert page.count("| GENIA, edge |") == 2
+    assert page.count("| GENIA, state |") == 2

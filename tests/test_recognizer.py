@@ -253,7 +253,7 @@ def test_parameters_of_the_recogniser_are_only_stored_until_fit():
         ({"keep": "some"}, "'keep' parameter must be one of raise, longest, outermost, innermost. Got 'some'"),
         ({"threads": 0}, "'threads'"),
         ({"seed": -1}, "'seed'"),
-        ({"trainer": "sgd"}, "'trainer' parameter must be one of auto, lbfgs, adagrad, perceptron.*Got 'sgd'"),
+        ({"trainer": "sgd"}, "'trainer' parameter must be one of auto, lbfgs, sdca, adagrad, perceptron.*Got 'sgd'"),
         ({"decide": "worst"}, "must be one of best, auto, f1, precision=0.95, recall=0.9. Got 'worst'"),
     ],
 )

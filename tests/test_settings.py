@@ -135,7 +135,7 @@ def test_the_command_refuses_what_the_model_has_not(tmp_path) -> None:
     ("option", "value", "allowed"),
     [
         ("--model", "chian", "multilabel"),
-        ("--trainer", "sgd", "lbfgs, adagrad, perceptron"),
+        ("--trainer", "sgd", "lbfgs, sdca, adagrad, perceptron"),
         ("--keep", "shortest", "raise, longest, outermost, innermost"),
         ("--repair", "spelling", "parentheses, abbreviations"),
     ],

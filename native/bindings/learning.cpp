@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "spanloom/inference/chain.hpp"
 #include "spanloom/learning/adagrad.hpp"
+#include "spanloom/learning/dual_ascent.hpp"
 #include "spanloom/learning/lbfgs.hpp"
 #include "spanloom/learning/likelihood.hpp"
 #include "spanloom/learning/perceptron.hpp"
@@ -195,6 +196,19 @@ void bind_learning(nb::module_& m) {
             return std::make_tuple(give(self.weights()), give(std::vector<double>(self.global_weights())));
           },
           "Return ([features * columns], [global cells]).");
+
+  nb::class_<DualAscent>(m, "DualAscent", "Stochastic dual coordinate ascent on the likelihood with an L2 penalty.")
+      .def(
+          "__init__",
+          [](DualAscent* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
+             const Supervision& supervision, double l2, std::uint64_t seed) {
+            new (self) DualAscent(std::move(rows), std::move(structure), supervision, l2, seed);
+          },
+          "rows"_a, "structure"_a, "supervision"_a, "l2"_a, "seed"_a)
+      .def("round", &DualAscent::round, nb::call_guard<nb::gil_scoped_release>(),
+           "Make several passes; return a lower bound of the minimum.")
+      .def_prop_ro("steps", &DualAscent::steps, "How many sentences were visited since the beginning.")
+      .def("x", [](const DualAscent& self) { return give(self.x()); }, "Parameters, as those of Likelihood.");
 
   nb::class_<Perceptron>(m, "Perceptron", "Averaged structured perceptron.")
       .def(

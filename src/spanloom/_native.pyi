@@ -519,6 +519,23 @@ class Adagrad:
     def weights(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return ([features * columns], [global cells])."""
 
+class DualAscent:
+    """
+    Stochastic dual coordinate ascent on the likelihood with an L2 penalty.
+    """
+
+    def __init__(self, rows: CompressedRows, structure: Structure, supervision: Supervision, l2: float, seed: int) -> None: ...
+
+    def round(self) -> float:
+        """Make several passes; return a lower bound of the minimum."""
+
+    @property
+    def steps(self) -> int:
+        """How many sentences were visited since the beginning."""
+
+    def x(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """Parameters, as those of Likelihood."""
+
 class Perceptron:
     """Averaged structured perceptron."""
 

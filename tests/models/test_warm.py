@@ -119,6 +119,21 @@ def test_a_path_of_penalties_falls_and_ends_where_single_trainings_end() -> None
         assert np.linalg.norm(weights().features) == pytest.approx(norm, rel=1e-3)
 
 
+@pytest.mark.parametrize("model", ["edge", "chain"])
+def test_two_optima_lead_to_the_third(model: str) -> None:
+    """From where they lead to, training begins nearer to the optimum than from the last of them."""
+    sentences = sample()[:40]
+    first, second, third = (made(model=model, l2=l2).fit(sentences) for l2 in (4.0, 2.0, 1.0))
+    ahead = second.trained_.ahead(first.trained_, 1.0)
+    near, nearer = (made(model=model, l2=1.0, max_iter=1).fit(sentences, start=one) for one in (second, ahead))
+    assert 0 <= objective(nearer) - objective(third) < 0.5 * (objective(near) - objective(third))
+
+
+def test_nothing_is_ahead_of_models_without_components() -> None:
+    two = [made(model="layered", l2=l2).fit(sample()[:20]).trained_ for l2 in (2.0, 1.0)]
+    assert two[1].ahead(two[0], 1.0) is two[1]
+
+
 def test_trainers_without_an_optimum_take_no_start() -> None:
     sentences = sample()[:10]
     old = made(model="edge", max_iter=1).fit(sentences)

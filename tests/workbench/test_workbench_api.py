@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -21,6 +22,7 @@ from starlette.testclient import TestClient  # noqa: E402
 from spanloom.corpus import Document, Mention, Sentence, make_document  # noqa: E402
 from spanloom.formats import read  # noqa: E402
 from spanloom.workbench import importing  # noqa: E402
+from spanloom.workbench.api import call  # noqa: E402
 from spanloom.workbench.app import make_app  # noqa: E402
 from spanloom.workbench.changes import Change  # noqa: E402
 from spanloom.workbench.exporting import WRITTEN  # noqa: E402
@@ -252,6 +254,31 @@ def test_a_zip_bomb_is_not_unpacked(client: TestClient, monkeypatch: pytest.Monk
     assert len(bomb) < 10_000
     answer = client.post("/api/import?name=a.zip", content=bomb)
     assert "more than 1,048,576 bytes" in answer.json()["error"]
+
+
+def test_other_bombs_are_not_unpacked_either(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compressed file that grows, an archive of very many files, and one within the other."""
+    lines = b'{"tokens": ["a"]}\n' * 100
+    added = client.post("/api/import?name=a.jsonl.gz", content=gzip.compress(lines))
+    assert added.json()["added"] == 100
+    monkeypatch.setattr(importing, "LARGEST", 1000)
+    monkeypatch.setattr(importing, "MOST", 3)
+    many = _zip({f"{k}.txt": b"a" for k in range(4)})
+    for name, body, message in (
+        ("a.jsonl.gz", gzip.compress(lines), "more than 1,000 bytes"),
+        ("a.jsonl.gz", b"nothing", "the file"),
+        ("a.zip", many, "the archive has 4 files"),
+        ("a.zip", _zip({"a.jsonl.gz": gzip.compress(lines)}), "a compressed file"),
+    ):
+        answer = client.post("/api/import", params={"name": name, "format": "jsonl"}, content=body)
+        assert (answer.status_code, message in answer.json()["error"]) == (400, True), answer.text
+        assert "/tmp" not in answer.text
+
+
+def test_long_bodies_of_json_are_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call, "LARGEST", 1000)
+    answer = act(client, 0, {"add": [{"label": "a" * 1000, "parts": [[0, 1]]}]})
+    assert (answer.status_code, "at most 1,000 bytes" in answer.json()["error"]) == (413, True)
 
 
 @pytest.mark.parametrize("ref", ["/etc/passwd", "http://x/y", "huggingface:squad"])

@@ -73,7 +73,7 @@ def test_discontinuous_mentions_are_learned_from_what_is_complete(project: Proje
     progress = project.learner.wait()
     assert (progress.phase, progress.note) == (
         "done",
-        "sentences that are known in part, which multilabel cannot use: 1",
+        "left out: multilabel learns from confirmed sentences only, 1 known in part",
     )
     assert project.learner.recognizer().model_.name == "multilabel"
     found = project.suggested(14)["suggestions"]

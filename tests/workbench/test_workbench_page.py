@@ -182,7 +182,7 @@ def test_learn_accept_export(tmp_path: Path) -> None:
         page.click("#sample")
         page.wait_for_selector("#banner:has-text('74 annotated documents')")
         page.click("[data-view=annotate]")
-        page.locator("#queue .row").first.click()
+        page.wait_for_selector("#queue .row[aria-current=true]")  # the first that is to do is open
         assert page.locator("#text .m").count() == 0
         page.focus("#text")
         page.keyboard.press("r")

@@ -112,7 +112,7 @@ def train(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="lbfgs, adagrad or perceptron; for multilabel mira, perceptron or loglinear. auto: the model's own.",
+            help="lbfgs, sdca, adagrad, perceptron; for multilabel mira, perceptron, loglinear. auto: the model's own.",
             rich_help_panel=LEARNING,
         ),
     ] = None,

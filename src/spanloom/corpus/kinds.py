@@ -96,7 +96,7 @@ def kinds(sentences: Sequence[Sequence[Mention]]) -> Kinds:
     parts = [m.parts for m in mentions]
     start = np.fromiter((p[0][0] for p in parts), np.int64, n)
     end = np.fromiter((p[-1][1] for p in parts), np.int64, n)
-    broken = np.fromiter((len(p) > 1 for p in parts), np.bool_, n)
+    discontinuous = np.fromiter((len(p) > 1 for p in parts), np.bool_, n)
     ids: dict[str, int] = {}
     label = np.fromiter((ids.setdefault(m.label, len(ids)) for m in mentions), np.int64, n)
 
@@ -105,7 +105,7 @@ def kinds(sentences: Sequence[Sequence[Mention]]) -> Kinds:
     forward = (start[first] <= start[second]) & (end[second] <= end[first])
     backward = (start[second] <= start[first]) & (end[first] <= end[second])
     overlap = np.ones(len(first), np.bool_)
-    for k in np.flatnonzero(broken[first] | broken[second]):
+    for k in np.flatnonzero(discontinuous[first] | discontinuous[second]):
         a, b = set(mentions[first[k]].tokens), set(mentions[second[k]].tokens)
         forward[k], backward[k], overlap[k] = b <= a, a <= b, not a.isdisjoint(b)
     same = forward & backward
@@ -120,7 +120,7 @@ def kinds(sentences: Sequence[Sequence[Mention]]) -> Kinds:
     crossed = overlap & ~forward & ~backward & ~same
     embedded, containing = _flags(n, inner), _flags(n, outer)
     return Kinds(
-        flat=~overlapping & ~broken,
+        flat=~overlapping & ~discontinuous,
         overlapping=overlapping,
         same_type_overlapping=_flags(n, first[alike], second[alike]),
         nested=embedded | containing,
@@ -129,7 +129,7 @@ def kinds(sentences: Sequence[Sequence[Mention]]) -> Kinds:
         same_type_nested=_flags(n, outer[own_type], inner[own_type]),
         crossing=_flags(n, first[crossed], second[crossed]),
         same_span=_flags(n, first[same], second[same]),
-        discontinuous=broken,
+        discontinuous=discontinuous,
         duplicate=_flags(n, first[twin], second[twin]),
         depth=_depth(n, outer, inner),
         sentence=sentence,

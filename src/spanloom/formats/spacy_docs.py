@@ -56,30 +56,30 @@ def set_mentions(doc: Any, mentions: Sequence[Mention], key: str = KEY, *, ents:
     check_ents(ents)
     tokens = need("spacy.tokens", "spacy")
     whole = [m for m in mentions if not m.discontinuous]
-    broken = [m for m in mentions if m.discontinuous]
+    discontinuous = [m for m in mentions if m.discontinuous]
     spans = [tokens.Span(doc, m.start, m.end, label=m.label) for m in whole]
     _set_group(doc, key, spans, [m.prob for m in whole])
-    set_parts(doc, broken, key)
-    flat = flat_of(whole, bool(broken), ents)
+    set_parts(doc, discontinuous, key)
+    flat = flat_of(whole, bool(discontinuous), ents)
     if flat is not None:
         chosen = spans if len(flat) == len(whole) else [spans[whole.index(m)] for m in flat]
         set_entities(doc, chosen)
 
 
-def set_parts(doc: Any, broken: Sequence[Mention], key: str = KEY) -> None:
+def set_parts(doc: Any, discontinuous: Sequence[Mention], key: str = KEY) -> None:
     """Write the parts of discontinuous mentions; without any, there is no group."""
     group = parts_key(key)
-    if not broken:
+    if not discontinuous:
         doc.spans.pop(group, None)
         return
     make = need("spacy.tokens", "spacy").Span
     # The first token is in the name, so that ids stay apart where somebody joins documents.
     spans = [
         make(doc, start, end, label=m.label, span_id=f"{i}@{m.start}")
-        for i, m in enumerate(broken)
+        for i, m in enumerate(discontinuous)
         for start, end in m.parts
     ]
-    _set_group(doc, group, spans, [m.prob for m in broken for _ in m.parts])
+    _set_group(doc, group, spans, [m.prob for m in discontinuous for _ in m.parts])
 
 
 def get_mentions(doc: Any, key: str = KEY) -> list[Mention]:
@@ -120,7 +120,7 @@ def check_ents(ents: str) -> None:
         raise ParameterError(f"ents must be one of {', '.join(ENTS)}, got {ents!r}")
 
 
-def flat_of(whole: Sequence[Mention], broken: bool, ents: str) -> list[Mention] | None:
+def flat_of(whole: Sequence[Mention], discontinuous: bool, ents: str) -> list[Mention] | None:
     """Return those of the contiguous mentions that become entities; None if ``doc.ents`` is to be left alone."""
     if ents == "none":
         return None
@@ -130,7 +130,7 @@ def flat_of(whole: Sequence[Mention], broken: bool, ents: str) -> list[Mention] 
             if m.start < last:
                 return None
             last = m.end
-        return None if broken else list(whole)
+        return None if discontinuous else list(whole)
     kept: list[Mention] = []
     for m in sorted(whole, key=ORDERS[ents]):
         if not any(m.overlaps(other) for other in kept):

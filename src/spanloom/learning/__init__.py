@@ -7,15 +7,17 @@ from spanloom.learning.online import LogLinear, Mira, Online, SubsetProblem, Sub
 from spanloom.learning.perceptron import Perceptron
 from spanloom.learning.problem import Auto, LearningProblem, StructureTrainer, Trainer, Weights
 from spanloom.learning.records import Iteration, Listener
+from spanloom.learning.sdca import SDCA
 from spanloom.learning.shares import Watched
 
 TRAINERS: dict[str, type[Trainer]] = {
-    trainer.name: trainer for trainer in (Auto, LBFGS, Adagrad, Perceptron, Mira, LogLinear)
+    trainer.name: trainer for trainer in (Auto, LBFGS, SDCA, Adagrad, Perceptron, Mira, LogLinear)
 }
 """The trainers by the name that ``Recognizer(trainer=…)`` takes."""
 
 __all__ = [
     "LBFGS",
+    "SDCA",
     "TRAINERS",
     "Adagrad",
     "Auto",

@@ -9,6 +9,7 @@ The penalties are those of CRFsuite (its ``c2`` and ``c1``), on feature and tran
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -89,7 +90,7 @@ class LBFGS(StructureTrainer):
         return self.minimise(
             objective,
             x,
-            lambda x: _weights(objective, problem.structure, x),
+            lambda x: weights_of(objective, problem.structure, x),
             convex=objective.convex,
             threads=threads,
             component=component,
@@ -104,11 +105,15 @@ class LBFGS(StructureTrainer):
         convex: bool,
         threads: int | None = None,
         component: int = 0,
+        known: float = -math.inf,
     ) -> Steps[Learned]:
-        """Minimise an objective from ``x`` on; ``weights`` says what the parameters stand for. See ``steps``."""
+        """Minimise an objective from ``x`` on; ``weights`` says what the parameters stand for. See ``steps``.
+
+        ``known`` is a lower bound of the minimum, where there is one already.
+        """
         start = time.perf_counter()
         optimiser = self._optimiser(objective, x, threads)
-        for number, step in self._iterate(optimiser, convex):
+        for number, step in self._iterate(optimiser, convex, known):
             record = Iteration(
                 number,
                 component,
@@ -117,7 +122,7 @@ class LBFGS(StructureTrainer):
                 step.x_norm,
                 step.evaluations,
                 time.perf_counter() - start,
-                bound=step.lower_bound if convex and self.l2 > 0 else None,
+                bound=max(step.lower_bound, known) if convex and self.l2 > 0 else None,
             )
             yield record, lambda: weights(optimiser.x())
 
@@ -136,7 +141,7 @@ class LBFGS(StructureTrainer):
 
         def weights(x: Floats) -> list[Weights]:
             rows = objective.weights(x)
-            return [_weights(part, p.structure, row) for part, p, row in zip(parts, problems, rows, strict=True)]
+            return [weights_of(part, p.structure, row) for part, p, row in zip(parts, problems, rows, strict=True)]
 
         convex = all(part.convex for part in parts)
         return self.minimise(objective, objective.parameters(starts), weights, convex=convex, threads=threads)
@@ -156,7 +161,7 @@ class LBFGS(StructureTrainer):
             for _ in self._iterate(optimiser, objective.convex):
                 pass
             x = optimiser.x()
-            yield l2, _weights(objective, problem.structure, x)
+            yield l2, weights_of(objective, problem.structure, x)
 
     def _objective(self, problem: LearningProblem, threads: int | None) -> Likelihood:
         rows = problem.compressed or self.prepare(problem.rows)
@@ -188,7 +193,7 @@ class LBFGS(StructureTrainer):
     def _optimiser(self, objective: Objective, x: Floats, threads: int | None) -> Lbfgs:
         return Lbfgs(objective, x, self.l1, self.l2, memory=self.memory, threads=threads or 0)
 
-    def _iterate(self, optimiser: Lbfgs, convex: bool) -> Iterator[tuple[int, LbfgsStep]]:
+    def _iterate(self, optimiser: Lbfgs, convex: bool, known: float = -math.inf) -> Iterator[tuple[int, LbfgsStep]]:
         """Iterate until the tolerance or the number of iterations says that it is enough."""
         values = [optimiser.state.value]
         for number in range(1, self.iterations + 1):
@@ -200,13 +205,13 @@ class LBFGS(StructureTrainer):
             if step.gradient_norm <= GRADIENT_TOLERANCE * max(1.0, step.x_norm):
                 return
             near = self.tol * abs(step.value)
-            if convex and step.value - step.lower_bound <= near:
+            if convex and step.value - max(step.lower_bound, known) <= near:
                 return
             if len(values) > PERIOD and values[-1 - PERIOD] - step.value <= STANDSTILL * near:
                 return
 
 
-def _weights(objective: Likelihood, structure: Structure, x: Floats) -> Weights:
+def weights_of(objective: Likelihood, structure: Structure, x: Floats) -> Weights:
     return Weights(objective.weights(x).reshape(-1, structure.columns), objective.global_weights(x))
 
 

@@ -21,7 +21,7 @@ class Iteration:
     gradient_norm, weight_norm
         Euclidean norms; 0 where the algorithm has none.
     evaluations
-        How often the objective was evaluated.
+        How often the objective was evaluated; for stochastic trainers, passes over the sentences.
     seconds
         Since training began.
     dev_f1

@@ -94,7 +94,7 @@ class Model(Settings):
     """Whether a ``Learner`` of the task can learn its weights, such as one over blocks of sentences."""
     flat: ClassVar[bool] = False
     """Whether the mentions that it finds never overlap, so that reductions can be built on it."""
-    trainers: ClassVar[tuple[str, ...]] = ("lbfgs", "adagrad", "perceptron")
+    trainers: ClassVar[tuple[str, ...]] = ("lbfgs", "sdca", "adagrad", "perceptron")
     """How it can learn; the first is the default."""
     choice: ClassVar[str | None] = None
     """What it keeps, whatever ``keep`` says, of mentions that it cannot hold together; None: as ``keep`` says."""

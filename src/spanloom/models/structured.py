@@ -6,6 +6,7 @@ from abc import abstractmethod
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ from spanloom.models.decoding import Dev, decode_all
 from spanloom.models.learner import Learner, LocalLearner
 from spanloom.models.parts import Watch, learn_apart, learn_together
 from spanloom.models.trained import Trained, WeightColumn, chunks
-from spanloom.models.warm import Wanted, carried
+from spanloom.models.warm import Wanted, carried, further
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -268,6 +269,15 @@ class Structured(Trained):
 
     def start_for(self, wanted: Wanted, global_cells: int) -> Weights | None:
         return carried(self.components, self.weights, wanted, global_cells)
+
+    def ahead(self, before: Trained, by: float) -> Trained:
+        made = copy(self)
+        made.weights = []
+        for component, one in zip(self.components, self.weights, strict=True):
+            wanted = Wanted.of(component, self.extractor, before.extractor)
+            old = before.start_for(wanted, component.structure.global_cells)
+            made.weights.append(one if old is None else further(old, one, by))
+        return made
 
     @property
     def untrained(self) -> frozenset[str]:

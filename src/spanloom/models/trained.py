@@ -129,6 +129,13 @@ class Trained(ABC):
         """Return its weights for a component to start from; None if it has none that fit."""
         return None
 
+    def ahead(self, before: Trained, by: float) -> Trained:
+        """Return a model to start from with weights ``w + by · (w − w_before)``, where these can be told; else itself.
+
+        ``before`` and this one are optima on a path of penalties: the next lies about there.
+        """
+        return self
+
     @property
     def parts(self) -> list[Trained]:
         """The trained models that it is made of: itself alone, unless its model is a reduction."""

@@ -90,6 +90,19 @@ def carried(
     )
 
 
+def further(before: Weights, now: Weights, by: float) -> Weights:
+    """Return the weights that lie on from those before and those of now.
+
+    Examples
+    --------
+    >>> one, two = (Weights(np.array([[w]], np.float32), np.array([3 * w])) for w in (1.0, 2.0))
+    >>> further(one, two, 0.5).features.tolist(), further(one, two, 0.5).globals.tolist()
+    ([[2.5]], [7.5])
+    """
+    features = now.features + np.float32(by) * (now.features - before.features)
+    return Weights(features, now.globals + by * (now.globals - before.globals))
+
+
 def share_known(start: Trained, trained: Trained) -> float:
     """Return the share of the features of a trained model that the one it started from has, part by part."""
     pairs = list(zip(trained.parts, start.parts, strict=False))

@@ -1,14 +1,15 @@
 """Trainings to be done: side by side on several cores, each once, and kept as soon as it is done.
 
 A job is a training with settings on a part of the corpus, and what is then predicted for another part under one or more
-ways of decoding. Jobs that differ in the L2 penalty alone follow each other, each from the optimum of the one before.
-Results are kept in a file, a line of JSON for each; a job whose line is there is not done again.
+ways of decoding. Jobs that differ in the L2 penalty alone follow each other, each from where the optima
+before it lead to. Results are kept in a file, a line of JSON for each; a job whose line is there is not done again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import multiprocessing
 import os
 import time
@@ -224,12 +225,24 @@ def _do_here(path: Mapping[str, Job]) -> list[tuple[str, Result]]:
 def _do_path(
     corpus: Sequence[Item], path: Mapping[str, Job], threads: int, make: Callable[[Settings], Any]
 ) -> Iterator[tuple[str, Result]]:
-    """Do the jobs of a path, each from the optimum of the one before, if that was reached."""
-    before: Any = None
+    """Do the jobs of a path, each from where the optima before it lead to, if they were reached."""
+    optima: list[tuple[float, Any]] = []
     for key, job in path.items():
         recognizer = make({"threads": threads, **job.settings})
-        yield key, _train_and_score(corpus, job, recognizer, before)
-        before = recognizer if getattr(recognizer, "training_", {}).get("converged") else None
+        yield key, _train_and_score(corpus, job, recognizer, _lead(optima, _penalty(job.settings)))
+        reached = getattr(recognizer, "training_", {}).get("converged")
+        optima = [*optima[-1:], (_penalty(job.settings), recognizer)] if reached else []
+
+
+def _lead(optima: Sequence[tuple[float, Any]], penalty: float) -> Any:
+    """Return the start for a penalty: optima move about evenly with its logarithm."""
+    if not optima:
+        return None
+    last, now = optima[-1]
+    first, before = optima[0]
+    if first == last or min(first, last, penalty) <= 0 or not hasattr(now, "trained_"):
+        return now
+    return now.trained_.ahead(before.trained_, math.log(penalty / last) / math.log(last / first))
 
 
 def do_job(corpus: Sequence[Item], job: Job, threads: int, make: Callable[[Settings], Any]) -> Result:

@@ -41,3 +41,9 @@ class Locked(Refused):
     """Somebody else works on the document."""
 
     status = 423
+
+
+class TooLong(Refused):
+    """A body is longer than allowed."""
+
+    status = 413

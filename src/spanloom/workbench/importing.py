@@ -6,23 +6,25 @@ import io
 import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
+from typing import IO
 
-from spanloom.base.errors import SpanloomError
+from spanloom.base.errors import CorpusError, SpanloomError
 from spanloom.corpus.document import Document
 from spanloom.formats import read
-from spanloom.formats.reference import EXTENSIONS, Reference
+from spanloom.formats.compression import reading_bytes
+from spanloom.formats.reference import COMPRESSED, EXTENSIONS, Reference, bare
 from spanloom.workbench.errors import Refused
 
 UPLOADED = tuple(name for name in EXTENSIONS if name not in ("sample", "huggingface", "html", "svg", "genia", "gum"))
 """Formats of files; the others are read from folders or from elsewhere, with ``spanloom workbench PROJECT CORPUS``."""
 LARGEST = 512 << 20
-"""Bytes that the files of an archive may have when they are unpacked."""
+"""Bytes that a compressed file, or the files of an archive, may have when they are unpacked."""
 MOST = 100_000
 """Files that an archive may have."""
 
 
 def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[str]]:
-    """Read an uploaded file, or a ``.zip`` of files of one format.
+    """Read an uploaded file, which may be compressed (``.gz``, ``.zst``), or a ``.zip`` of files of one format.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
         raise Refused(f"there is no format {format!r:.60} for files; there are {', '.join(UPLOADED)}")
     if not body:
         raise Refused("the file is empty")
-    ending = PurePosixPath(name.replace("\\", "/")).suffix.lower()[:10]
+    ending = _ending(bare(name))
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "files"
         place.mkdir()
@@ -49,7 +51,10 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
             path = place
         else:
             path = place / f"upload{ending if ending[1:].isalnum() else '.txt'}"
-            path.write_bytes(body)
+            if name.lower().endswith(COMPRESSED):
+                _expand(body, _ending(name), Path(folder), path)
+            else:
+                path.write_bytes(body)
         try:
             found = format or Reference.parse(path).format
             if found not in UPLOADED:
@@ -65,6 +70,38 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
     return docs, [str(note) for note in corpus.report.problems[:20]]
 
 
+def _ending(name: str) -> str:
+    return PurePosixPath(name.replace("\\", "/")).suffix.lower()[:10]
+
+
+class _Room:
+    """How much may still be unpacked; what a header says of the size need not be true."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.left = what, LARGEST
+
+    def copy(self, source: IO[bytes], target: Path) -> None:
+        """Write what comes, as long as there is room."""
+        with target.open("wb") as out:
+            while piece := source.read(1 << 20):
+                self.left -= len(piece)
+                if self.left < 0:
+                    raise Refused(f"{self.what} has more than {LARGEST:,} bytes when it is unpacked")
+                out.write(piece)
+
+
+def _expand(body: bytes, ending: str, folder: Path, path: Path) -> None:
+    """Unpack a compressed file."""
+    packed = folder / f"packed{ending}"
+    packed.write_bytes(body)
+    try:
+        with reading_bytes(str(packed)) as source:
+            _Room("the file").copy(source, path)
+    except CorpusError as error:
+        raise Refused(str(error).replace(str(packed), "the file")) from None
+    packed.unlink()
+
+
 def _unpack(body: bytes, place: Path) -> None:
     """Unpack an archive into a folder: only files, under their own names, and not more than allowed."""
     try:
@@ -72,18 +109,16 @@ def _unpack(body: bytes, place: Path) -> None:
             members = [one for one in archive.infolist() if not one.is_dir()]
             if len(members) > MOST:
                 raise Refused(f"the archive has {len(members):,} files; {MOST:,} are allowed")
-            left = LARGEST
+            room = _Room("the archive")
             for one in members:
                 parts = PurePosixPath(one.filename.replace("\\", "/")).parts
                 if one.filename.startswith("/") or ".." in parts or not parts or ":" in parts[0]:
                     raise Refused(f"the archive has a file outside of itself: {one.filename!r:.100}")
+                if one.filename.lower().endswith(COMPRESSED):
+                    raise Refused(f"the archive has a compressed file: {one.filename!r:.100}; unpack it first")
                 target = place.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(one) as source, target.open("wb") as out:
-                    while piece := source.read(1 << 20):  # what the header says of the size need not be true
-                        left -= len(piece)
-                        if left < 0:
-                            raise Refused(f"the archive has more than {LARGEST:,} bytes when it is unpacked")
-                        out.write(piece)
+                with archive.open(one) as source:
+                    room.copy(source, target)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         raise Refused(f"the archive cannot be unpacked: {error}") from None

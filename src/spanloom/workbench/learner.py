@@ -177,7 +177,7 @@ class Learner:
         seconds = time.perf_counter() - began
         number = self._keep(done.ner, corrections, done.sentences, seconds)
         note = (
-            f"sentences that are known in part, which {done.ner.model_.name} cannot use: {done.left_out}"
+            f"left out: {done.ner.model_.name} learns from confirmed sentences only, {done.left_out} known in part"
             if done.left_out
             else ""
         )

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from spanloom.workbench.documents import check_annotator
-from spanloom.workbench.errors import Missing, Refused
+from spanloom.workbench.errors import Missing, Refused, TooLong
 
 if TYPE_CHECKING:
     from spanloom.workbench.project import Project
 
 DEEPEST = 40
 """Levels of a JSON body."""
+LARGEST = 16 << 20
+"""Bytes of a JSON body; imported files may be larger."""
 
 
 @dataclass
@@ -35,6 +37,8 @@ class Call:
 
     def json(self) -> dict[str, Any]:
         """Return the body, which must be a JSON object."""
+        if len(self.body) > LARGEST:
+            raise TooLong(f"a request may have at most {LARGEST:,} bytes of JSON; send it in several")
         try:
             value = json.loads(self.body or b"{}", parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:

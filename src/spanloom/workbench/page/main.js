@@ -13,8 +13,16 @@ import * as side from "./side.js";
 import { chosen, on, state, tell } from "./state.js";
 import { drawText, light, selectedParts } from "./text.js";
 
-const VIEWS = { annotate: () => {}, compare: compare.draw, learning: learning.draw, project: async () => { await loadProject(); await project.draw(); } };
+const VIEWS = { annotate: begin, compare: compare.draw, learning: learning.draw, project: async () => { await loadProject(); await project.draw(); } };
 const say = (text) => { $("#status").textContent = text; };
+
+// The first document of the list, where none is open yet.
+async function begin() {
+  if (state.doc || !state.annotator) return;
+  const [first] = await queue.load();
+  if (first && !state.doc) await open(first.id);
+  else drawText();
+}
 
 function banner(text, ...buttons) {
   const place = $("#banner");

@@ -1,0 +1,119 @@
+"""Regularised maximum likelihood by stochastic dual coordinate ascent, finished by L-BFGS.
+
+The objective is that of :mod:`spanloom.learning.lbfgs` with an L2 penalty alone, and so is its optimum. Coordinate
+ascent (Le Priol, Piché & Lacoste-Julien 2018) comes near it in a fraction of the time: it goes to the sentences that
+are not settled yet, where L-BFGS walks over all of them. Its dual is a lower bound of the optimum. Near the end L-BFGS
+is as fast, and smoother: it takes over.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spanloom._native import CompressedRows, DualAscent, Likelihood, SparseRows
+from spanloom.base.errors import ParameterError
+from spanloom.base.parameters import check_number
+from spanloom.learning.follow import Steps
+from spanloom.learning.lbfgs import LBFGS, weights_of
+from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
+from spanloom.learning.records import Iteration
+
+SLOW = 1.0
+"""L-BFGS takes over when a round raises the dual by less than so many times the tolerance."""
+ROUNDS = 200
+"""It does so after this number of rounds at the latest."""
+
+
+@dataclass(frozen=True)
+class SDCA(StructureTrainer):
+    """Regularised maximum likelihood, to the same optimum as ``LBFGS`` with an L2 penalty, and sooner on one core.
+
+    Parameters
+    ----------
+    max_iter, patience
+        As in ``Trainer``; an iteration is a round of passes, or one of L-BFGS.
+    l2
+        The penalty ``l2·‖w‖²``, above 0.
+    tol
+        As in ``LBFGS``.
+    """
+
+    l2: float = 0.1
+    tol: float = 1e-4
+
+    name = "sdca"
+    usual = 500
+    warm = True
+
+    def check(self) -> None:
+        super().check()
+        check_number("l2", self.l2, low=0)
+        if self.l2 == 0:
+            raise ParameterError("The 'l2' parameter of trainer='sdca' must be above 0. Without a penalty use 'lbfgs'.")
+        check_number("tol", self.tol, low=0)
+
+    def prepare(self, rows: SparseRows) -> CompressedRows:
+        """Prepare rows for training: equal columns share a parameter. Bundles do not pay in so few passes."""
+        return CompressedRows(rows, bundles=False)
+
+    def steps(
+        self, problem: LearningProblem, *, seed: int, threads: int | None = None, component: int = 0
+    ) -> Steps[Weights]:
+        """Yield the rounds of coordinate ascent, on one thread, then the iterations of L-BFGS.
+
+        With weights to start from, which have no dual, there are only the latter.
+        """
+        self.refuse_tying(problem)
+        start = time.perf_counter()
+        rows = problem.compressed or self.prepare(problem.rows)
+        objective = Likelihood(rows, problem.structure, problem.supervision, threads=threads or 0)
+        if not objective.convex:
+            raise ParameterError(
+                "trainer='sdca' takes full annotation: with masks the loss is not convex; use trainer='lbfgs'"
+            )
+        bound, best, number, steps = -math.inf, math.inf, 0, 0
+        if problem.start is None:
+            x, rounds = np.zeros(objective.size), min(self.iterations, ROUNDS)
+            ascent = DualAscent(rows, problem.structure, problem.supervision, self.l2, seed)
+        else:
+            x, rounds = objective.parameters(problem.start.features.ravel(), problem.start.globals), 0
+        sentences = max(len(problem.supervision), 1)
+        while number < rounds:
+            number += 1
+            dual = ascent.round()
+            found = ascent.x()
+            value, gradient = objective.evaluate(found)
+            value += self.l2 * float(found @ found)
+            gradient += 2 * self.l2 * found
+            square = float(gradient @ gradient)
+            rise = dual - bound
+            bound = max(bound, dual, value - square / (4 * self.l2))
+            if value < best:
+                best, x = value, found
+            passes = 1 + round((ascent.steps - steps) / sentences)
+            steps = ascent.steps
+            norm, seconds = float(np.linalg.norm(x)), time.perf_counter() - start
+            record = Iteration(number, component, best, math.sqrt(square), norm, passes, seconds, bound=bound)
+            yield record, lambda x=x: weights_of(objective, problem.structure, x)  # type: ignore[misc]
+            if best - bound <= self.tol * abs(best):
+                return
+            if rise <= SLOW * self.tol * abs(best):
+                break
+        if number >= self.iterations:
+            return
+        rest = LBFGS(max_iter=self.iterations - number, l2=self.l2, tol=self.tol)
+        spent = time.perf_counter() - start
+        for record, learned in rest.minimise(
+            objective,
+            x,
+            lambda x: weights_of(objective, problem.structure, x),
+            convex=True,
+            threads=threads,
+            component=component,
+            known=bound,
+        ):
+            yield replace(record, number=number + record.number, seconds=spent + record.seconds), learned
