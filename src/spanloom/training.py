@@ -22,7 +22,7 @@ from spanloom.decisions.decision import Decision, OnDev, decision
 from spanloom.decisions.penalty import Wanted
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.score import micro
-from spanloom.learning import Interrupted, Iteration, Listener
+from spanloom.learning import Interrupted, Iteration, Listener, Trainer
 from spanloom.models import Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.holding import hold
@@ -61,11 +61,12 @@ def train(
     documents = as_documents(corpus)
     if not any(len(s) for document in documents for s in document.sentences):
         raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
-    model = ner.model_for(documents)
-    trainer = ner.check_model(model)
+    model = ner.model_for(documents, alone=learner is None)
+    features = features.at(model.sites)
+    trainer = ner.trainer_for(model, documents)
     decide = decision(ner.decide)
     if dev is None and decide.penalty_wanted == "auto" and model.penalised:
-        return _with_own_penalty(ner, model, documents, listener, start_from)
+        return _with_own_penalty(ner, model, trainer, documents, listener, start_from)
     if start_from is not None and not trainer.warm:
         raise ParameterError(
             f"the trainer {trainer.name!r} starts from nothing, so that start=… has no meaning; leave it out, or use "
@@ -128,11 +129,16 @@ def _penalty(decide: Decision, model: Model) -> Wanted:
 
 
 def _with_own_penalty(
-    ner: Recognizer, model: Model, documents: list[Document], listener: Listener | None, start_from: Trained | None
+    ner: Recognizer,
+    model: Model,
+    trainer: Trainer,
+    documents: list[Document],
+    listener: Listener | None,
+    start_from: Trained | None,
 ) -> Training:
     """Choose the penalty by cross-fitting, then train on all documents."""
     start = time.perf_counter()
-    settings = {**ner.get_params(deep=False), "model": model}
+    settings = {**ner.get_params(deep=False), "model": model, "trainer": trainer}
 
     def one(kept: list[Document], held: list[Document]) -> Training:
         return train(type(ner)(**settings), kept, held, listener, start_from)

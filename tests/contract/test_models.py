@@ -12,11 +12,13 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import NotFittedError
 from spanloom.inference.distribution import in_order
 from spanloom.learning import Auto
-from spanloom.models import MODELS
+from spanloom.models import MODELS, State, named
 
 ROOT = Path(__file__).resolve().parents[2]
 FEATURES = ["word[-1..1]", "shape(word)"]
-NAMES = sorted(MODELS)
+VARIANTS = {"state that shares": State(share=0.5)}
+"""Settings that change how a model learns."""
+NAMES = [*sorted(MODELS), *VARIANTS]
 APART = {"multilabel": "its sets keep restrictions, which independent candidates do not know"}
 """Models whose best answer need not be the most probable set, and why."""
 
@@ -56,7 +58,9 @@ def fitted(name: str, cache: dict[str, Recognizer]) -> Recognizer:
 
 def make(name: str, **settings: object) -> Recognizer:
     trainer = Auto(max_iter=12)
-    return Recognizer(name, features=FEATURES, trainer=trainer, keep="longest", **{"threads": 1, **settings})
+    return Recognizer(
+        VARIANTS.get(name, name), features=FEATURES, trainer=trainer, keep="longest", **{"threads": 1, **settings}
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -177,7 +181,11 @@ class TestModel:
             assert isinstance(ner.predict(TINY), Sentence)
             assert ner.training_["interrupted"]
         except NotFittedError:
-            assert MODELS[name]().parameters()[:1] == ("base",), "only reductions need all of their parts"
+            assert named(VARIANTS.get(name, name)).parameters()[:1] == ("base",), (
+                "only reductions need all of their parts"
+            )
 
     def test_the_docs_have_a_row(self, name: str, trained: dict[str, Recognizer]) -> None:
-        assert f"`{name}`" in (ROOT / "docs" / "choosing-a-model.md").read_text(encoding="utf-8")
+        assert f"`{named(VARIANTS.get(name, name)).name}`" in (ROOT / "docs" / "choosing-a-model.md").read_text(
+            encoding="utf-8"
+        )

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from spanloom._native import CompressedRows, Lbfgs, LbfgsStep, Likelihood, Objective, SparseRows, Structure, Tying
 from spanloom.base.arrays import Floats, Tied
+from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice, check_count, check_number
-from spanloom.learning.follow import Steps
+from spanloom.learning.follow import Learned, Steps
 from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
+from spanloom.learning.sharing import SharedObjective
 from spanloom.learning.tying import shortest, untied
 
 PERIOD = 10
@@ -98,13 +100,13 @@ class LBFGS(StructureTrainer):
         self,
         objective: Objective,
         x: Floats,
-        weights: Callable[[Floats], Weights],
+        weights: Callable[[Floats], Learned],
         *,
         convex: bool,
         threads: int | None = None,
         component: int = 0,
         known: float = -math.inf,
-    ) -> Steps[Weights]:
+    ) -> Steps[Learned]:
         """Minimise an objective from ``x`` on; ``weights`` says what the parameters stand for. See ``steps``.
 
         ``known`` is a lower bound of the minimum, where there is one already.
@@ -123,6 +125,26 @@ class LBFGS(StructureTrainer):
                 bound=max(step.lower_bound, known) if convex and self.l2 > 0 else None,
             )
             yield record, lambda: weights(optimiser.x())
+
+    def shared_steps(
+        self, problems: Sequence[LearningProblem], share: float, *, threads: int | None = None
+    ) -> Steps[list[Weights]]:
+        """Learn several problems at once whose weights have something in common; see ``SharedObjective``."""
+        if self.l1 or self.support != "all":
+            raise ParameterError(
+                f"weights are shared under an L2 penalty, by all pairs of features and labels, got l1={self.l1:g} and "
+                f"support={self.support!r}; leave them out, or use share=0"
+            )
+        parts = [self._objective(problem, threads) for problem in problems]
+        objective = SharedObjective(parts, share)
+        starts = np.array([self._start(part, problem) for part, problem in zip(parts, problems, strict=True)])
+
+        def weights(x: Floats) -> list[Weights]:
+            rows = objective.weights(x)
+            return [weights_of(part, p.structure, row) for part, p, row in zip(parts, problems, rows, strict=True)]
+
+        convex = all(part.convex for part in parts)
+        return self.minimise(objective, objective.parameters(starts), weights, convex=convex, threads=threads)
 
     def along_l2(
         self, problem: LearningProblem, values: Iterable[float], *, threads: int | None = None

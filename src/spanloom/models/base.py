@@ -216,7 +216,7 @@ def named(given: Model | str, *, flat: bool = False) -> Model:
     Examples
     --------
     >>> named("edge")
-    Edge()
+    Edge(share=0.0)
     """
     if isinstance(given, str):
         check_choice("base" if flat else "model", given, [n for n, one in CLASSES.items() if one.flat or not flat])

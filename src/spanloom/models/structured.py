@@ -23,13 +23,14 @@ from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
-from spanloom.learning import Interrupted, Iteration, StructureTrainer, Weights, follow, named
+from spanloom.learning import Interrupted, Iteration, StructureTrainer, Weights
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.believing import Finder, with_probabilities
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.decoding import Dev, decode_all
 from spanloom.models.learner import Learner, LocalLearner
+from spanloom.models.parts import Watch, learn_apart, learn_together
 from spanloom.models.tables import side_by_side
 from spanloom.models.trained import Trained, WeightColumn, chunks
 from spanloom.models.warm import Wanted, carried, further
@@ -74,34 +75,20 @@ class StructuredModel(Model):
         finally:
             learner.close()
 
+    @property
+    def shared(self) -> float:
+        """How much the weights of components have in common; 0: each learns by itself."""
+        return 0.0
+
     def _learn(
         self, task: Task, components: list[Component], learner: Learner, trainer: StructureTrainer
     ) -> tuple[Trained, list[Iteration]]:
         labels, extractor = _labels(components), learner.extractor
         dev = None if task.dev is None else self._watched(task.dev, extractor, task.threads)
-        weights: list[Weights] = []
-        history: list[Iteration] = []
-        interrupted = False
-        for number, component in enumerate(components):
-            try:
-                learned, records = follow(
-                    named(
-                        learner.steps(number, component, self._start(task, component, extractor)),
-                        ", ".join(sorted(component.types)) if len(components) > 1 else "",
-                        len(components),
-                    ),
-                    dev_f1=None if dev is None else dev.f1_of(component),
-                    patience=trainer.patience,
-                    listener=task.listener,
-                )
-            except Interrupted as stop:
-                interrupted, learned, records = True, stop.learned, stop.history
-            weights.append(learned)
-            history.extend(records)
-            if interrupted:
-                # What was not reached has learned nothing, and finds nothing.
-                weights.extend(Weights.zeros(extractor.size, c.structure) for c in components[number + 1 :])
-                break
+        starts = [self._start(task, component, extractor) for component in components]
+        together = self.shared > 0 and len(components) > 1
+        learn = learn_together if together else learn_apart
+        weights, history, interrupted = learn(components, learner, starts, Watch(dev, trainer, task, self.shared))
         trained = Structured(self, components, *_prune(extractor, weights))
         if not isinstance(task.penalty, str):
             trained.set_penalty(penalty.by_label(task.penalty, sorted(labels)))
