@@ -25,6 +25,7 @@ from spanloom.models import (
     Spans,
     State,
 )
+from spanloom.schemes.joined import read_runs
 from spanloom.schemes.words import separator_words
 
 FLAT = [
@@ -119,7 +120,7 @@ def test_joined_labels_explain_the_structures_that_the_two_best_sets_stand_for()
     base = {tuple(found): p for p, found in ner.parts_[0].distribution(SENTENCE).k_best(20_000)}
     likely = []
     for wanted in (why.best, why.rival):
-        alike = [p for found, p in base.items() if set(ner.trained_.read(found, len(SENTENCE))) == set(wanted)]
+        alike = [p for found, p in base.items() if set(read_runs(found)) == set(wanted)]
         likely.append(max(alike))
     assert why.score_difference == pytest.approx(math.log(likely[0]) - math.log(likely[1]), abs=1e-6)
 

@@ -377,4 +377,4 @@ def test_auto_takes_what_holds_the_data():
         Recognizer(trainer=Auto(max_iter=2), keep=keep).fit([*TOY, sentence]).model_.name
         for sentence, keep in ((TOY[0], "raise"), (nested, "raise"), (apart, "raise"), (apart, "longest"))
     ]
-    assert chosen == ["chain", "edge", "multilabel", "chain"]
+    assert chosen == ["chain", "state", "multilabel", "chain"]
