@@ -136,7 +136,8 @@ def main() -> None:
             "# A server and many clients",
             "",
             f"`python benchmarks/serving.py --data FOLDER --requests {given.requests} --write`; one abstract of GENIA "
-            "a request, `edge` with five labels, two tagging threads; clients and server share two cores.",
+            "a request, `edge` with five labels, two tagging threads; clients and server share two cores; commit "
+            f"{tables.commit()}.",
             "",
         ]
         (tables.RESULTS / "serving.md").write_text("\n".join(head + lines) + "\n", encoding="utf-8")

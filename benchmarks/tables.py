@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,13 +20,21 @@ def rounds_and_write(description: str | None, rounds: int) -> argparse.Namespace
     return parser.parse_args()
 
 
+def commit() -> str:
+    """Return the commit of this file's repository, with a plus if there are changes other than to results."""
+    git = ["git", "-C", str(RESULTS.parent)]
+    found = subprocess.run([*git, "describe", "--always", "--exclude=*"], capture_output=True, text=True, check=False)
+    same = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":/", ":(exclude,top)*/results/*"], check=False)
+    return (found.stdout.strip() or "unknown") + ("+" if same.returncode else "")
+
+
 def write(name: str, title: str, rounds: int, settings: str, lines: Sequence[str]) -> None:
     """Write a table with the command that makes it."""
     text = [
         f"# {title}",
         "",
         f"`python benchmarks/{name}.py --data FOLDER --rounds {rounds} --write`; {platform.machine()}, "
-        f"Python {platform.python_version()}, one thread, {settings}.",
+        f"Python {platform.python_version()}, commit {commit()}, one thread, {settings}.",
         "",
         *lines,
     ]

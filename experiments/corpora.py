@@ -5,14 +5,14 @@ from __future__ import annotations
 from experiments.runner import Context, Experiment, Result, Run
 from spanloom.corpus.statistics import statistics
 from spanloom.formats import Reference, Report, read
-from spanloom.models.base import CLASSES
+from spanloom.models.base import MODELS
 from spanloom.models.ceilings import Ceilings
 from spanloom.models.tagger import Tagger
 from spanloom.schemes.separators import LOST
 
 GENIA = "genia:genia?classes=5"
 SEPARATORS = [f"separators: {what}" for what in (*LOST, "invented")]
-CEILINGS = [f"ceiling_{model}" for model in CLASSES if model != Tagger.name]
+CEILINGS = [f"ceiling_{model}" for model in MODELS if model != Tagger.name]
 
 
 def _run(name: str, ref: str, **paper: float) -> Run:

@@ -24,7 +24,7 @@ from spanloom.models import Joined
 from spanloom.models.holding import Holder, hold
 from spanloom.tuning import folds
 from spanloom.tuning.folds import others
-from spanloom.tuning.jobs import Job, mentions_of, run_jobs
+from spanloom.tuning.jobs import TrainingJob, mentions_of, run_jobs
 
 FOLDS = 5
 CORPUS = "genia?classes=22&coordination=continuous"
@@ -118,7 +118,7 @@ def execute(run: Run, context: Context) -> Result:
     settings = dict(run.settings)
     docs = list(read(f"genia:{context.data}/{settings.pop('corpus')}"))
     parts = folds(docs, FOLDS, seed=1)[: 1 if context.quick else FOLDS]
-    jobs = [Job(today(settings), [{}], others(len(docs), part), tuple(part), keep=True) for part in parts]
+    jobs = [TrainingJob(today(settings), [{}], others(len(docs), part), tuple(part), keep=True) for part in parts]
     state = context.work / f"{re.sub('[^a-z0-9]+', '-', run.name.lower())}.folds.jsonl"
     results = run_jobs(docs, jobs, state=state)
     gold = [docs[i] for job in jobs for i in job.test]

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from experiments.trust import STEPS as SIZES
+from experiments.trust import curves, needed
+
 ROOT = Path(__file__).resolve().parent
 RESULTS = ROOT / "results" / "trust.json"
 PAGE = ROOT.parent / "docs" / "probabilities.md"
 MARKS = "<!-- made: python -m experiments.trust_docs -->\n", "<!-- /made -->\n"
-SIZES = (200, 400, 600, 800, 1000)
 ASKED = (("precision", 0.95), ("recall", 0.9))
 
 
@@ -38,11 +42,23 @@ def tables(runs: Sequence[dict[str, Any]]) -> list[str]:
         for name, least in ASKED:
             values += [r.get(f"{name}={least} on dev"), r[f"{name} at {name}={least}"]]
         lines.append(f"| {run['run']} | {' | '.join(map(_percent, values))} |")
-    lines += ["", f"| F1 after annotating | {' | '.join(map(str, SIZES))} |", f"|---{'|---:' * len(SIZES)}|"]
-    for run in runs:
-        if "sizes" in run["result"]:
-            lines.append(f"| {run['run']} | {' | '.join(f'{100 * f:.1f}' for f in run['result']['scores'])} |")
+    found = curves({run["run"]: run["result"] for run in runs})
+    heads = [*map(str, SIZES), f"sentences for random's F1 at {SIZES[-1]:,}", "tokens", "seeds"]
+    lines += ["", f"| F1 after annotating | {' | '.join(heads)} |", f"|---{'|---:' * len(heads)}|"]
+    for corpus, ways in found.items():
+        goal = _mean(ways["random"], "scores")[-1]
+        for by, results in ways.items():
+            scores, tokens = _mean(results, "scores"), _mean(results, "tokens")
+            least = needed(SIZES, scores, goal)
+            cells = [f"{100 * f:.1f}" for f in scores]
+            cells += ["", ""] if least is None else [f"{least:,.0f}", f"{np.interp(least, SIZES, tokens):,.0f}"]
+            lines.append(f"| {corpus}, by {by} | {' | '.join([*cells, str(len(results))])} |")
     return lines
+
+
+def _mean(results: Sequence[dict[str, Any]], name: str) -> list[float]:
+    """The mean over seeds, step by step."""
+    return [sum(at) / len(at) for at in zip(*(result[name] for result in results), strict=True)]
 
 
 def _percent(value: float | None) -> str:

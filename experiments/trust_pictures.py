@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from experiments.runner import Result
@@ -32,14 +32,20 @@ def reliability_diagrams(corpus: str, panels: Mapping[str, Result], path: Path) 
     save(figure, path)
 
 
-def learning_curves(curves: Mapping[str, Mapping[str, Result]], path: Path) -> None:
-    """Draw F1 against annotated sentences, one panel a corpus."""
+def learning_curves(curves: Mapping[str, Mapping[str, Sequence[Result]]], path: Path) -> None:
+    """Draw F1 against annotated sentences, one panel a corpus: the mean of the seeds, and what lies between them."""
     figure = need("matplotlib.figure", "plot").Figure(figsize=(4.6 * len(curves), 3.6), layout="constrained")
     axes = figure.subplots(1, len(curves), squeeze=False)[0]
     for ax, (corpus, lines) in zip(axes, curves.items(), strict=True):
-        for (by, result), color in zip(lines.items(), (COLORS[3], COLORS[0], COLORS[2]), strict=True):
-            ax.plot(result["sizes"], [100 * f for f in result["scores"]], "o-", ms=4, color=color, label=by)
-        ax.set(title=corpus, xlabel="annotated sentences", ylabel="F1 % on test")
+        for (by, results), color in zip(lines.items(), (COLORS[3], COLORS[0], COLORS[2]), strict=True):
+            columns = [[100 * f for f in at] for at in zip(*(result["scores"] for result in results), strict=True)]
+            sizes, means = results[0]["sizes"], [sum(at) / len(at) for at in columns]
+            ax.plot(sizes, means, "o-", ms=4, color=color, label=by)
+            ax.fill_between(
+                sizes, [min(at) for at in columns], [max(at) for at in columns], color=color, alpha=0.15, lw=0
+            )
+        seeds = len(next(iter(lines.values())))
+        ax.set(title=f"{corpus}, {seeds} seeds", xlabel="annotated sentences", ylabel="F1 % on test")
         ax.legend(title="sentences by")
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25)

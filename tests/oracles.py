@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 if TYPE_CHECKING:
     from spanloom._native import SegmentLayout
@@ -56,7 +57,8 @@ def segment_rows(spans: Sequence[tuple[int, int]], n: int, layout: SegmentLayout
     """The rows that each segment reads: kind after kind, each by token and length; what one segment alone would read
     from the left or right is part of its span."""
     left, right, inside = layout.left, layout.right, layout.inside
-    names: list[tuple[object, ...]] = [("inside", t) for t in range(n) if inside]
+    names: list[tuple[object, ...]] = [("gap", g) for g in range(n + 1) if layout.gaps]
+    names += [("inside", t) for t in range(n) if inside]
     starting = {i: sorted(e - s for s, e in spans if s == i) for i in range(n)}
     ending = {j: sorted(e - s for s, e in spans if e == j) for j in range(1, n + 1)}
     # The lengths but the longest, if the next shorter one does not exhaust the indexed tokens.
@@ -68,6 +70,7 @@ def segment_rows(spans: Sequence[tuple[int, int]], n: int, layout: SegmentLayout
         (s, e): sorted(
             number[name]
             for name in [
+                ("gap", e),
                 *(("inside", t) for t in range(s, e) if inside),
                 *(("left", s, size) for size in range(1, e - s + 1)),
                 *(("right", e, size) for size in range(1, e - s + 1)),
@@ -130,6 +133,38 @@ def expected_cells(structures: Sequence[Structure], cells: int) -> npt.NDArray[n
         for cell in used:
             out[cell] += math.exp(score - total)
     return out
+
+
+def agree(
+    structure: Any,
+    scores: npt.NDArray[np.float64],
+    transitions: npt.NDArray[np.float64],
+    mask: npt.NDArray[np.uint8],
+    listed: Sequence[Structure],
+) -> None:
+    """Check that log Z, expectations, best and the graph of a masked structure are those of the listed ones."""
+    pairs = transitions.ravel()
+    height, width = scores.shape
+    flat = np.ascontiguousarray(mask.ravel(), np.uint8)
+    value, expected = structure.expectations(scores.ravel(), pairs, mask=flat)
+    score, cells = structure.best(scores.ravel(), pairs, mask=flat)
+    graph = structure.graph(height, mask=flat)
+    assert graph.count() == len(listed)
+    possible = [one for one in listed if one[0] > -math.inf]
+    if not possible:
+        assert value == score == -math.inf
+        assert not expected.any()
+        assert not len(cells)
+        return
+    tolerance = 1e-9 * max(1.0, abs(log_z(possible)))
+    assert value == pytest.approx(log_z(possible), abs=tolerance)
+    np.testing.assert_allclose(expected, expected_cells(possible, height * width + len(pairs)), atol=1e-8)
+    assert score == pytest.approx(max(s for s, _ in possible), abs=tolerance)
+    best = {tuple(sorted(c for c in used if c < height * width)): total for total, used in possible}
+    assert best[tuple(cells.tolist())] == pytest.approx(score, abs=tolerance)
+    engine, marginals = graph.expectations(np.concatenate([scores.ravel(), pairs]))
+    assert engine == pytest.approx(value, abs=tolerance)
+    np.testing.assert_allclose(marginals, expected, atol=1e-8)
 
 
 def finite_differences(
@@ -230,6 +265,88 @@ def span_structures(
         for size in range(len(cells) + 1)
         for chosen in itertools.combinations(range(len(cells)), size)
     ]
+
+
+def segmental_structures(
+    spans: Sequence[tuple[int, int]],
+    n: int,
+    rows: dict[tuple[int, int], list[int]],
+    scores: npt.NDArray[np.float64],
+    relations: Sequence[float],
+) -> list[Structure]:
+    """Every set of spans, with the score of a segmental hypergraph, each part told from the set as a whole.
+
+    Columns are X, S, E, ES, C, CS, nested, mention; relations are shorter, common end, crossing. Rows 0..n are gaps.
+    """
+    height, width = scores.shape
+    flat = np.concatenate([scores.ravel(), np.asarray(relations, np.float64)])
+    found = []
+    for size in range(len(spans) + 1):
+        for chosen in itertools.combinations(spans, size):
+            cells: list[int] = []
+            for gap in range(n + 1):
+                before = [end for start, end in chosen if start < gap]
+                column = 4 if any(end > gap for end in before) else 2 if gap in before else 0
+                cells.append(gap * width + column + any(start == gap for start, _ in chosen))
+            for start, end in chosen:
+                around = [e for s, e in chosen if s < start and e > start]
+                longest = max(e for s, e in chosen if s == start)
+                cells += [row * width + 7 for row in rows[start, end]]
+                cells += [row * width + 6 for row in rows[start, end] if around]
+                if end < longest:
+                    cells.append(height * width)
+                elif around and end == max(around):
+                    cells.append(height * width + 1)
+                elif around and end > max(around):
+                    cells.append(height * width + 2)
+            found.append((float(sum(flat[c] for c in cells)), tuple(sorted(cells))))
+    return found
+
+
+def nested_sets(spans: Sequence[tuple[int, int]], width: int) -> Iterator[tuple[tuple[int, int, int], ...]]:
+    """Every set of (start, end, column) of which no two cross."""
+    choices = [(i, j, y) for i, j in spans for y in range(width)]
+
+    def more(chosen: tuple[tuple[int, int, int], ...], at: int) -> Iterator[tuple[tuple[int, int, int], ...]]:
+        if at == len(choices):
+            yield chosen
+            return
+        yield from more(chosen, at + 1)
+        i, j, _ = choices[at]
+        if not any(a < i < b < j or i < a < j < b for a, b, _ in chosen):
+            yield from more((*chosen, choices[at]), at + 1)
+
+    return more((), 0)
+
+
+def tree_structures(
+    spans: Sequence[tuple[int, int]],
+    rows: dict[tuple[int, int], list[int]],
+    scores: npt.NDArray[np.float64],
+    rules: npt.NDArray[np.float64],
+    following: npt.NDArray[np.integer],
+) -> list[tuple[float, tuple[int, ...], frozenset[tuple[int, int, int]]]]:
+    """Every set of which no two mentions cross: its score, its cells, site cells first, and the set.
+
+    ``rules[c, y]`` is the score of a mention ``y`` in context ``c``. That is 0 where no mention is above it, else what
+    ``c = following[c, x]`` gives for those above from the top down: they have all of its tokens and more, or the same
+    tokens and a lower column.
+    """
+    height, width = scores.shape
+    found = []
+    for chosen in nested_sets(spans, width):
+        sites = sorted(row * width + y for i, j, y in chosen for row in rows[i, j])
+        pairs = []
+        for i, j, y in chosen:
+            above = [(b - a, x) for a, b, x in chosen if a <= i and j <= b and (b - a > j - i or x < y)]
+            context = 0
+            for _, x in sorted(above, key=lambda one: (-one[0], one[1])):
+                context = int(following[context, x])
+            pairs.append(context * width + y)
+        total = sum(scores.ravel()[c] for c in sites) + sum(rules.ravel()[p] for p in pairs)
+        cells = (*sites, *(height * width + p for p in sorted(pairs)))
+        found.append((float(total), cells, frozenset(chosen)))
+    return found
 
 
 class Believed:

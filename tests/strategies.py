@@ -20,8 +20,10 @@ from oracles import (
     consistent_hyperpaths,
     segment_rows,
     segment_structures,
+    segmental_structures,
     separator_structures,
     span_structures,
+    tree_structures,
 )
 from spanloom import Mention
 from spanloom._native import Lattices, SegmentLayout
@@ -32,10 +34,12 @@ from spanloom.models.chain import ChainComponent
 from spanloom.models.component import Component, Shapes
 from spanloom.models.edge import EdgeComponent
 from spanloom.models.hypergraph import HypergraphComponent
+from spanloom.models.segmental import SegmentalComponent
 from spanloom.models.semimarkov import SegmentComponent
 from spanloom.models.spans import SpanComponent
 from spanloom.models.state import StateComponent
 from spanloom.models.tagger import TagComponent
+from spanloom.models.tree import TreeComponent
 from spanloom.schemes import Segments, decode_separators
 from spanloom.schemes.biohd import Biohd
 
@@ -149,9 +153,11 @@ def _hypergraph(draw: Any) -> Case:
     return Case(HypergraphComponent("DNA"), n, Shapes([n]), scores, np.zeros((0, 0)), believed)
 
 
-def _lattice(draw: Any, most: int) -> tuple[int, list[tuple[int, int]], tuple[int, int, bool], Lattices]:
+def _lattice(
+    draw: Any, most: int, *, gaps: bool = False
+) -> tuple[int, list[tuple[int, int]], tuple[int, int, bool], Lattices]:
     n, longest = draw(st.integers(0, most)), draw(st.integers(1, 3))
-    layout = SegmentLayout(draw(st.integers(1, 3)), draw(st.integers(1, 3)), inside=draw(st.booleans()))
+    layout = SegmentLayout(draw(st.integers(1, 3)), draw(st.integers(1, 3)), inside=draw(st.booleans()), gaps=gaps)
     if draw(st.booleans()):
         spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + longest) + 1)]
         return n, spans, layout, Lattices.up_to(np.array([n]), longest, layout)
@@ -184,6 +190,29 @@ def _spans(draw: Any) -> Case:
     return Case(SpanComponent(LABELS), n, Shapes([n], lattices), scores, np.zeros((0, 0)), Believed(read))
 
 
+def _segmental(draw: Any) -> Case:
+    n, spans, layout, lattices = _lattice(draw, 4, gaps=True)
+    rows = segment_rows(spans, n, layout)
+    scores, relations = draw(score_tables(lattices.rows, 8)), draw(score_tables(1, 3))
+    own = {rows[span][-1]: span for span in spans}
+    read = [
+        (score, frozenset(Mention("DNA", (own[c // 8],)) for c in cells if c % 8 == 7 and c // 8 in own))
+        for score, cells in segmental_structures(spans, n, rows, scores, relations[0])
+    ]
+    return Case(SegmentalComponent("DNA"), n, Shapes([n], lattices), scores, relations, Believed(read))
+
+
+def _tree(draw: Any) -> Case:
+    n, spans, layout, lattices = _lattice(draw, 3)
+    pairs = draw(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), unique=True))
+    component = TreeComponent(LABELS, pairs)
+    following = component.contexts.next
+    scores, rules = draw(score_tables(lattices.rows, 2)), draw(score_tables(*following.shape))
+    listed = tree_structures(spans, segment_rows(spans, n, layout), scores, rules, following)
+    read = [(s, frozenset(Mention(LABELS[y], ((i, j),)) for i, j, y in own)) for s, _, own in listed]
+    return Case(component, n, Shapes([n], lattices), scores, rules, Believed(read))
+
+
 CASES: dict[str, tuple[type[Component], Callable[[Any], Case]]] = {
     "chain": (ChainComponent, lambda draw: _segments(draw, draw(st.sampled_from(list(SCHEMES))), True)),
     "chain free": (ChainComponent, lambda draw: _segments(draw, draw(st.sampled_from(list(SCHEMES))), False)),
@@ -195,6 +224,8 @@ CASES: dict[str, tuple[type[Component], Callable[[Any], Case]]] = {
     "hypergraph": (HypergraphComponent, _hypergraph),
     "semimarkov": (SegmentComponent, _semimarkov),
     "spans": (SpanComponent, _spans),
+    "segmental": (SegmentalComponent, _segmental),
+    "tree": (TreeComponent, _tree),
 }
 
 

@@ -66,6 +66,7 @@ def test_the_same_optimum_on_the_sample_corpus(tmp_path):
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_the_same_optimum_on_real_text(shared_data, tmp_path):
     """UNER-EWT: objective to 1e-4 relative, identical labels on at least 99.9 % of the development tokens."""
     train, dev = (list(read(f"uner:{shared_data}/uner-ewt?split={part}").sentences()) for part in ("train", "dev"))

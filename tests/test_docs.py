@@ -13,7 +13,7 @@ import pytest
 from extras import needs
 from spanloom import Mention, Recognizer, Sentence, read, write
 from spanloom.annotators import Annotator
-from spanloom.annotators.base import CLASSES
+from spanloom.annotators.base import ANNOTATOR_CLASSES
 from spanloom.learning import LBFGS, TRAINERS
 from spanloom.models import MODELS
 
@@ -42,7 +42,7 @@ def blocks() -> list[Any]:
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     """Models, trainers and annotators that a block defines are forgotten after it."""
-    before = [(known, dict(known)) for known in (MODELS, TRAINERS, CLASSES)]
+    before = [(known, dict(known)) for known in (MODELS, TRAINERS, ANNOTATOR_CLASSES)]
     yield
     for known, kept in before:
         known.clear()

@@ -21,10 +21,12 @@ from spanloom.models import (
     Layered,
     Memm,
     Multilabel,
+    Segmental,
     SemiMarkov,
     Spans,
     State,
 )
+from spanloom.schemes.joined import read_runs
 from spanloom.schemes.words import separator_words
 
 FLAT = [
@@ -45,6 +47,7 @@ STRUCTURED = [
     Edge(),
     State(),
     SemiMarkov(longest=3),
+    Segmental(longest=3),
     Spans(longest=2),
 ]
 BELIEVED = [*STRUCTURED, Hypergraph(), Memm(order=1), Memm(order=2)]
@@ -119,7 +122,7 @@ def test_joined_labels_explain_the_structures_that_the_two_best_sets_stand_for()
     base = {tuple(found): p for p, found in ner.parts_[0].distribution(SENTENCE).k_best(20_000)}
     likely = []
     for wanted in (why.best, why.rival):
-        alike = [p for found, p in base.items() if set(ner.trained_.read(found, len(SENTENCE))) == set(wanted)]
+        alike = [p for found, p in base.items() if set(read_runs(found)) == set(wanted)]
         likely.append(max(alike))
     assert why.score_difference == pytest.approx(math.log(likely[0]) - math.log(likely[1]), abs=1e-6)
 

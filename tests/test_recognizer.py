@@ -11,6 +11,7 @@ import pytest
 from oracles import chain_structures, log_z
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import CorpusError, EncodingError, ModelFileError, NotFittedError, ParameterError
+from spanloom.compat import CRF
 from spanloom.configuration import configure
 from spanloom.decisions import Best
 from spanloom.features import FeatureSet
@@ -52,7 +53,7 @@ def test_it_learns_from_the_sample_corpus(ner, test):
 
 
 def test_history_has_a_record_per_iteration(train):
-    """Objectives fall, times rise, dev F1 is in every record when there is a dev corpus."""
+    """Objectives fall, times rise, dev F1 is in the first records when there is a dev corpus."""
     heard = []
     ner = Recognizer("chain", trainer=Auto(max_iter=8), keep="longest").fit(
         train, dev=read("sample:dev"), listener=heard.append
@@ -62,6 +63,26 @@ def test_history_has_a_record_per_iteration(train):
     assert all(b.objective < a.objective and b.seconds >= a.seconds for a, b in itertools.pairwise(heard))
     assert all(0 <= r.dev_f1 <= 1 for r in heard)
     assert heard[-1].dev_f1 == pytest.approx(ner.score(read("sample:dev")).f1)
+
+
+def test_dev_data_are_scored_now_and_then_unless_patience_needs_every_score(train):
+    """After ten iterations in every fifth, and in the last: scoring may take as long as the iteration."""
+    dev = list(read("sample:dev"))
+    for patience in (None, 20):
+        trainer = Auto(max_iter=17, patience=patience)
+        ner = Recognizer("chain", trainer=trainer, features=["word"], keep="longest").fit(train, dev=dev)
+        scored = [r.number for r in ner.history_ if r.dev_f1 is not None]
+        assert scored == (list(range(1, 18)) if patience else [*range(1, 11), 15, 17])
+        if patience is None:
+            assert ner.history_[-1].dev_f1 == pytest.approx(ner.score(dev).f1)
+
+
+def test_feature_dicts_and_tags_are_told_the_way_out():
+    """As sklearn-crfsuite takes them; what the message names is there and takes them."""
+    x, y = [[{"word": "Anna"}, {"word": "sings"}]], [["B-PER", "O"]]
+    with pytest.raises(ParameterError, match=r"from_tags\(tokens, tags\).*spanloom\.compat\.CRF\(\)\.fit\(X, y\)"):
+        Recognizer("chain").fit(x, y)
+    assert [list(tags) for tags in CRF().fit(x, y).predict(x)] == y
 
 
 def test_patience_takes_the_best_weights(train):
@@ -377,4 +398,4 @@ def test_auto_takes_what_holds_the_data():
         Recognizer(trainer=Auto(max_iter=2), keep=keep).fit([*TOY, sentence]).model_.name
         for sentence, keep in ((TOY[0], "raise"), (nested, "raise"), (apart, "raise"), (apart, "longest"))
     ]
-    assert chosen == ["chain", "edge", "multilabel", "chain"]
+    assert chosen == ["chain", "state", "multilabel", "chain"]

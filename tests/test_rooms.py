@@ -30,7 +30,7 @@ MAY = {
     "features": (*TEXT, NATIVE),
     "inference": (*TEXT, NATIVE, "schemes"),
     "learning": ("base", NATIVE),
-    "decisions": (*TEXT, "schemes", "evaluation", "features"),
+    "decisions": (*TEXT, NATIVE, "schemes", "evaluation", "features"),
     "annotators": (*TEXT, NATIVE, "features"),
     "models": BELOW_MODELS,
     "parameters": TRAINING,
@@ -86,6 +86,16 @@ LAZY = {"scipy", "rich", "typer", "sklearn", "matplotlib", "dask", "distributed"
 
 READING = ("base", "corpus", "formats", "schemes", "drawing", "evaluation")
 """Who only reads, counts and compares corpora does not wait for the native core."""
+
+TWICE = {
+    "Tagger": "a model, and what python-crfsuite calls so",
+    "Trainer": "how a model learns, and what python-crfsuite calls so",
+    "Settings": "ours, and those of CRFsuite's algorithms",
+    "Progress": "a bar in notebooks, and how far the workbench is",
+    "Fitted": "a trained model, and that of a project of the workbench",
+    "Learner": "training in the background, of the workbench and of the server",
+}
+"""Public classes of two rooms that share a name, and why: no third may have it, and no other name may stand twice."""
 
 LONGEST = 400
 LONGEST_OF = {"recognizer.py": 250}
@@ -189,3 +199,14 @@ def test_test_files_have_names_of_their_own() -> None:
     """pytest imports them by name alone."""
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_a_class_name_stands_for_one_class() -> None:
+    places: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    shared = {name: files for name, files in places.items() if len(files) > 1}
+    assert shared.keys() == TWICE.keys(), shared
+    assert all(len(files) == 2 for files in shared.values()), shared

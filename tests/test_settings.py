@@ -23,7 +23,7 @@ KINDS = {**MODELS, **TRAINERS, **DECISIONS}
     ("model", "name", "message"),
     [
         (Multilabel(), "scheme", "the 'multilabel' settings have no parameter 'scheme'; they have k, max_gap, restr"),
-        (Edge(), "base", "the 'edge' settings have no parameter 'base'; they have none"),
+        (Edge(), "base", "the 'edge' settings have no parameter 'base'; they have share"),
         (Layered(), "order", "the 'layered' settings have no parameter 'order'; they have base, direction, layers"),
         (Layered(), "base__order", "the 'chain' settings have no parameter 'order'; they have scheme, constrained"),
         (Cascade(), "direction", "the 'cascade' settings have no parameter 'direction'; they have base, groups"),
@@ -77,7 +77,8 @@ def test_a_base_has_settings_of_its_own() -> None:
 
 CHANGED: dict[str, dict[str, object]] = {
     "chain": {"scheme": "IOB2", "constrained": False},
-    "chains": {"scheme": "BIES", "constrained": False},
+    "chains": {"scheme": "BIES", "constrained": False, "share": 0.5},
+    **{name: {"share": 0.5} for name in ("edge", "state", "hypergraph")},
     "memm": {"scheme": "IO", "constrained": False, "order": 1, "dictionary": 3, "beam": 4},
     "multilabel": {"k": 3, "max_gap": 2, "restrictions": ("no_overlap",), "threshold": 0.5, "rescore": True},
     "layered": {"direction": "outside-in", "layers": 2},
@@ -85,6 +86,7 @@ CHANGED: dict[str, dict[str, object]] = {
     "joined": {"rare": 4},
     "tagger": {"column": "lemma"},
     **{name: {"longest": 7} for name in ("semimarkov", "weak-semimarkov", "dgm", "dgm-s", "spans", "dgm-nested")},
+    "tree": {"longest": 7, "ancestors": 1},
     "lbfgs": {"l1": 0.5, "l2": 0.2, "support": "observed", "tol": 1e-3, "memory": 4, "max_iter": 9, "patience": 2},
     "adagrad": {"l2": 0.2, "max_iter": 9, "patience": 2},
     "perceptron": {"max_iter": 9, "patience": 2},
@@ -121,7 +123,7 @@ def test_the_command_refuses_what_the_model_has_not(tmp_path) -> None:
     out = tmp_path / "m.loom"
     for model, pair, message in (
         ("edge", "max_gap=2", "there is no parameter 'max_gap'"),
-        ("edge", "model.max_gap=2", "the 'edge' settings have no parameter 'max_gap'; they have none"),
+        ("edge", "model.max_gap=2", "the 'edge' settings have no parameter 'max_gap'; they have share"),
         ("chain", "trainer.l3=1", "the 'lbfgs' settings have no parameter 'l3'; they have max_iter, patience, l1, l2"),
     ):
         done = CliRunner().invoke(app, ["train", "sample:train", "--model", model, "--set", pair, "-o", str(out)])

@@ -1,6 +1,7 @@
 """Make the pictures of docs/workbench.md: ``python tools/screenshots.py``. Needs playwright and Chromium.
 
-The project is the bundled sample corpus: half of it annotated, the rest to be done, two annotators who differ.
+The project is the bundled sample corpus: a quarter of it comes annotated, the rest is annotated mention by mention
+while the recogniser learns, some documents are to do, two annotators differ.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browsing import Bench, saved, served, until  # noqa: E402
-from spanloom import Mention, read  # noqa: E402
+from spanloom import Document, Mention, read  # noqa: E402
 from spanloom.workbench.changes import Change  # noqa: E402
 from spanloom.workbench.labels import put_guideline  # noqa: E402
 
@@ -26,14 +27,17 @@ TEXTS = {
 
 
 def prepare(bench: Bench) -> int:
-    """Fill the project and learn twice; return the document to show."""
+    """Fill the project and learn four times; return the document to show."""
     project = bench.project
     docs = list(read("sample:train", domain="biomedical"))
-    half = len(docs) // 2
-    project.add(docs[:half])
-    project.learner.start()
-    project.learner.wait()
-    project.add(docs[half:])
+    quarter = len(docs) // 4
+    project.add(docs[:quarter])
+    project.add(docs[quarter:], "none")
+    for part in range(1, 4):
+        project.learner.start()
+        project.learner.wait()
+        for number in range(part * quarter, len(docs) if part == 3 else (part + 1) * quarter):
+            annotate(bench, number + 1, docs[number])
     project.add(read("sample:dev", domain="biomedical"), "none")
     labels = [{**one, "description": "", "examples": []} for one in project.labels.all()]
     for one in labels:
@@ -47,6 +51,15 @@ def prepare(bench: Bench) -> int:
     project.learner.start([shown])
     project.learner.wait()
     return shown
+
+
+def annotate(bench: Bench, number: int, doc: Document) -> None:
+    """Make the annotation of a document, one action a mention, and confirm it."""
+    sheets = bench.project.sheets
+    for version, mention in enumerate(doc.mentions):
+        sheets.change(number, "ann", version, "add", Change(add=(mention,)))
+    everything = Change(confirm=tuple(range(len(doc.sentences))))
+    sheets.change(number, "ann", len(doc.mentions), "confirm", everything)
 
 
 def main() -> None:

@@ -126,7 +126,8 @@ void bind_attribute_chain(nb::module_& m) {
             new (self) ChainFeatures(
                 ChainFeatures::observe(data, attributes, labels, {min_freq, all_states, all_transitions}));
           },
-          "data"_a, "attributes"_a, "labels"_a, "min_freq"_a = 0.0, "all_states"_a = false, "all_transitions"_a = false)
+          "data"_a, "attributes"_a, "labels"_a, "min_freq"_a = 0.0, nb::kw_only(), "all_states"_a = false,
+          "all_transitions"_a = false)
       .def("__len__", &ChainFeatures::size)
       .def_ro("transitions", &ChainFeatures::transitions, "How many pairs of labels have a weight.")
       .def_prop_ro("ptr", [](nb::handle self) { return view(nb::cast<ChainFeatures&>(self).ptr, self); })
@@ -168,7 +169,7 @@ void bind_attribute_chain(nb::module_& m) {
             const nb::gil_scoped_release release;
             return self.passive_aggressive({type, c, error_sensitive});
           },
-          "type"_a = 1, "c"_a = 1.0, "error_sensitive"_a = true)
+          "type"_a = 1, "c"_a = 1.0, nb::kw_only(), "error_sensitive"_a = true)
       .def("arow", &OnlineChain::arow, "gamma"_a = 1.0, nb::call_guard<nb::gil_scoped_release>())
       .def("descend", &OnlineChain::descend, "count"_a, "lambda_"_a, "t0"_a, "seen"_a = 0.0,
            nb::call_guard<nb::gil_scoped_release>())

@@ -77,12 +77,13 @@ void read_sequence(nb::handle given, StringPool& names, bool grow, AttributeSequ
     out.close_sequence();
     return;
   }
-  ItemReader reader(Attributes{&names, &out, grow});
+  Attributes attributes(names, grow, out);
+  ItemReader reader(attributes);
   const nb::object items = sequence(given, "sequence " + std::to_string(number));
   Place place{number, 0, "sequence", "item"};
   for (; place.token < length(items); ++place.token) {
     reader.read(item(items, place.token), place);
-    out.close_item();
+    attributes.close_item();
   }
   out.close_sequence();
 }

@@ -60,7 +60,8 @@ void read_own(nb::handle own, TokenInput& input) {
   if (length(sentences) != input.sentences())
     throw std::invalid_argument("own features are given for " + std::to_string(length(sentences)) + " of " +
                                 std::to_string(input.sentences()) + " sentences");
-  ItemReader reader(OwnFeatures{&input});
+  OwnFeatures sink{&input};
+  ItemReader reader(sink);
   input.own_ptr.reserve(input.tokens() + 1);
   input.own_ptr.push_back(0);
   for (std::size_t s = 0; s < input.sentences(); ++s) {

@@ -72,7 +72,7 @@ TemplateKind template_kind(const std::string& name) {
 }
 
 Part make_part(const std::string& name) {
-  static constexpr std::string_view names[] = {"first", "last", "inside", "left", "right", "span"};
+  static constexpr std::string_view names[] = {"first", "last", "inside", "left", "right", "span", "gap"};
   const auto* found = std::find(std::begin(names), std::end(names), name);
   if (found == std::end(names)) throw std::invalid_argument("unknown part of a segment '" + name + "'");
   return static_cast<Part>(found - std::begin(names));

@@ -17,10 +17,10 @@ using Scores = Input<double>;
 
 auto give_derivation(Derivation&& one) { return std::make_tuple(one.score, give(std::move(one.edges))); }
 
-nb::list give_derivations(std::vector<Derivation>&& many) {
-  nb::list list;
-  for (Derivation& one : many) list.append(give_derivation(std::move(one)));
-  return list;
+auto give_derivations(std::vector<Derivation>&& many) {
+  std::vector<decltype(give_derivation(std::move(many.front())))> out;
+  for (Derivation& one : many) out.push_back(give_derivation(std::move(one)));
+  return out;
 }
 
 template <class Function>

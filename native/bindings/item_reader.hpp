@@ -81,7 +81,8 @@ inline nanobind::handle item(const nanobind::object& fast, std::size_t i) {
 template <class Sink>
 class ItemReader {
  public:
-  explicit ItemReader(Sink sink) : sink_(sink) {}
+  // Keeps a reference to the sink.
+  explicit ItemReader(Sink& sink) : sink_(sink) {}
 
   void read(nanobind::handle features, const Place& place) {
     name_.clear();
@@ -96,6 +97,9 @@ class ItemReader {
   static bool is_list(nanobind::handle object) {
     return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyAnySet_Check(object.ptr());
   }
+
+  // The usual numbers; others have a __float__.
+  static bool is_number(nanobind::handle object) { return PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr()); }
 
   static std::string_view text(nanobind::handle object, const Place& place) {
     if constexpr (Sink::kBytes) {
@@ -159,11 +163,13 @@ class ItemReader {
       name_.push_back(':');
       name_.append(text(value, place));
       sink_.add(name_, 1.0);
-    } else if (PyDict_Check(value.ptr()) || is_list(value)) {
+    } else if (!is_number(value) && (PyDict_Check(value.ptr()) || is_list(value))) {
       name_.push_back(':');
       read(value, place, depth + 1);
     } else {
-      const double number = PyFloat_AsDouble(value.ptr());
+      // Of a bool, PyFloat_AsDouble would make a float object.
+      const bool flag = PyBool_Check(value.ptr());
+      const double number = flag ? (value.is(Py_True) ? 1.0 : 0.0) : PyFloat_AsDouble(value.ptr());
       if (number == -1.0 && PyErr_Occurred() != nullptr) {
         PyErr_Clear();
         place.fail(std::string(Sink::kOne) + " " + ascii(key) + " has the value " + ascii(value) + " (" +
@@ -183,7 +189,7 @@ class ItemReader {
                  "); names must be strings");
   }
 
-  Sink sink_;
+  Sink& sink_;
   std::string name_;  // of the feature that is read, prefixes first
 };
 

@@ -1,6 +1,7 @@
 #include "spanloom/inference/lattice.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -38,18 +39,20 @@ void bind_lattice(nb::module_& m) {
   nb::class_<SegmentLayout>(m, "SegmentLayout", "Which rows of features segments read.")
       .def(
           "__init__",
-          [](SegmentLayout* self, std::uint32_t left, std::uint32_t right, bool inside) {
+          [](SegmentLayout* self, std::uint32_t left, std::uint32_t right, bool inside, bool gaps) {
             if (left < 1 || right < 1) {
               throw std::invalid_argument("a layout counts tokens from the left and right from 1, not from " +
                                           std::to_string(std::min(left, right)));
             }
-            new (self) SegmentLayout{left, right, inside};
+            new (self) SegmentLayout{left, right, inside, gaps};
           },
-          "left"_a = 1, "right"_a = 1, nb::kw_only(), "inside"_a = false,
-          "Tokens that are told apart counted from the left, from the right, and whether each token is by itself.")
+          "left"_a = 1, "right"_a = 1, nb::kw_only(), "inside"_a = false, "gaps"_a = false,
+          "Tokens that are told apart counted from the left, from the right; whether each token, and each gap, is by "
+          "itself.")
       .def_ro("left", &SegmentLayout::left)
       .def_ro("right", &SegmentLayout::right)
       .def_ro("inside", &SegmentLayout::inside)
+      .def_ro("gaps", &SegmentLayout::gaps)
       .def(
           "__eq__",
           [](const SegmentLayout& self, nb::handle other) {
@@ -94,6 +97,9 @@ void bind_lattice(nb::module_& m) {
       .def_prop_ro("rows", &Lattices::rows)
       .def_prop_ro("layout", &Lattices::layout)
       .def(
+          "rows_in", [](const Lattices& self, std::size_t sentence) { return self[sentence].rows(); }, "sentence"_a,
+          "The number of rows of a sentence.")
+      .def(
           "spans",
           [](const Lattices& self, std::size_t sentence) {
             const Lattice one = self[sentence];
@@ -133,11 +139,20 @@ void bind_lattice(nb::module_& m) {
           },
           "sentence"_a, "starts"_a, "ends"_a, "columns"_a, "width"_a, "The cells of segments that may overlap.")
       .def(
-          "decode_set",
-          [](const Lattices& self, std::size_t sentence, const Input<std::int32_t>& cells, std::int32_t width) {
-            return give(self.decode_set(sentence, span(cells), width));
+          "decode_sets",
+          [](const Lattices& self, const Input<std::int32_t>& cells, const Input<std::int64_t>& ptr, std::int32_t width,
+             std::int32_t first) {
+            std::vector<std::int64_t> found_ptr;
+            std::vector<std::int32_t> found;
+            {
+              const nb::gil_scoped_release release;
+              found = self.decode_sets(span(cells), span(ptr), width, first, found_ptr);
+            }
+            return std::make_tuple(give(std::move(found_ptr)), give(std::move(found)));
           },
-          "sentence"_a, "cells"_a, "width"_a, "Start, end, column … of the segments that cells came from.");
+          "cells"_a, "ptr"_a, "width"_a, "first"_a,
+          "Where the segments of each sentence begin that its cells came from, and their start, end, column …; without "
+          "columns below `first`.");
 }
 
 }  // namespace spanloom::bindings

@@ -2,6 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 
@@ -197,18 +198,43 @@ void bind_learning(nb::module_& m) {
           },
           "Return ([features * columns], [global cells]).");
 
-  nb::class_<DualAscent>(m, "DualAscent", "Stochastic dual coordinate ascent on the likelihood with an L2 penalty.")
+  nb::class_<DualAscent>(m, "DualAscent",
+                         "Stochastic dual coordinate ascent on the likelihood of problems over the same rows, with an "
+                         "L2 penalty; with share > 0 their weights have something in common.")
       .def(
           "__init__",
-          [](DualAscent* self, std::shared_ptr<CompressedRows> rows, std::shared_ptr<Structure> structure,
-             const Supervision& supervision, double l2, std::uint64_t seed) {
-            new (self) DualAscent(std::move(rows), std::move(structure), supervision, l2, seed);
+          [](DualAscent* self, std::shared_ptr<CompressedRows> rows,
+             const std::vector<std::shared_ptr<Structure>>& structures,
+             const std::vector<std::shared_ptr<Supervision>>& supervisions, double l2, std::uint64_t seed,
+             double share) {
+            if (structures.size() != supervisions.size()) {
+              throw std::invalid_argument("[DualAscent] received " + std::to_string(structures.size()) +
+                                          " structures and " + std::to_string(supervisions.size()) +
+                                          " supervisions; every problem has one of each");
+            }
+            std::vector<DualAscent::Problem> problems;
+            for (std::size_t t = 0; t < structures.size(); ++t) {
+              if (!structures[t] || !supervisions[t]) {
+                throw std::invalid_argument("[DualAscent] problem " + std::to_string(t) + " is None");
+              }
+              problems.push_back({structures[t], *supervisions[t]});
+            }
+            new (self) DualAscent(std::move(rows), std::move(problems), share, l2, seed);
           },
-          "rows"_a, "structure"_a, "supervision"_a, "l2"_a, "seed"_a)
+          "rows"_a, "structures"_a, "supervisions"_a, "l2"_a, "seed"_a, nb::kw_only(), "share"_a = 0.0)
       .def("round", &DualAscent::round, nb::call_guard<nb::gil_scoped_release>(),
            "Make several passes; return a lower bound of the minimum.")
       .def_prop_ro("steps", &DualAscent::steps, "How many sentences were visited since the beginning.")
-      .def("x", [](const DualAscent& self) { return give(self.x()); }, "Parameters, as those of Likelihood.");
+      .def(
+          "x",
+          [](const DualAscent& self, std::size_t problem) {
+            if (problem >= self.problems()) {
+              throw std::invalid_argument("[DualAscent] there are " + std::to_string(self.problems()) +
+                                          " problems; received number " + std::to_string(problem));
+            }
+            return give(self.x(problem));
+          },
+          "problem"_a = 0, "The weights of a problem, as the parameters of Likelihood.");
 
   nb::class_<Perceptron>(m, "Perceptron", "Averaged structured perceptron.")
       .def(

@@ -41,10 +41,30 @@ Rule parse_rule(const std::string& name) {
   throw std::invalid_argument("unknown rule '" + name + "'");
 }
 
-nb::list give_subsets(const std::vector<Subset>& subsets) {
-  nb::list list;
-  for (const Subset& one : subsets) list.append(nb::make_tuple(one.score, one.type, one.tokens));
-  return list;
+// Score, type, tokens; and log-odds after them.
+using Candidate = std::tuple<double, std::uint32_t, std::vector<std::uint32_t>>;
+using ScoredCandidate = std::tuple<double, std::uint32_t, std::vector<std::uint32_t>, double>;
+
+Candidate give_one(Subset&& one) { return {one.score, one.type, std::move(one.tokens)}; }
+
+ScoredCandidate give_one(Rescoring::Scored&& one) {
+  return {one.subset.score, one.subset.type, std::move(one.subset.tokens), one.odds};
+}
+
+template <class T>
+auto give_all(std::vector<T>&& found) {
+  std::vector<decltype(give_one(std::move(found.front())))> out;
+  out.reserve(found.size());
+  for (T& one : found) out.push_back(give_one(std::move(one)));
+  return out;
+}
+
+template <class T>
+auto give_all(std::vector<std::vector<T>>&& sentences) {
+  std::vector<decltype(give_all(std::move(sentences.front())))> out;
+  out.reserve(sentences.size());
+  for (auto& found : sentences) out.push_back(give_all(std::move(found)));
+  return out;
 }
 
 auto give_weights(const SubsetWeights& weights) {
@@ -70,10 +90,60 @@ void bind_skip_lattice(nb::module_& m) {
               const nb::gil_scoped_release release;
               found = self.best(n, span(scores), k, above, restrictions);
             }
-            return give_subsets(found);
+            return give_all(std::move(found));
           },
           "n"_a, "scores"_a, "k"_a, "above"_a, "restrictions"_a = Restrictions{},
           "Return (score, type, tokens) of the k best subsets, without those that a better one forbids.");
+}
+
+std::vector<Subset> subsets_of(const std::vector<Candidate>& given) {
+  std::vector<Subset> subsets;
+  for (const auto& [score, type, tokens] : given) subsets.push_back({score, type, tokens});
+  return subsets;
+}
+
+TokenSurface surface_of(const Input<std::int32_t>& word, const Input<std::int32_t>& ending,
+                        const Input<std::int32_t>& outline, const Input<std::int32_t>& pos,
+                        const Input<std::uint8_t>& flags) {
+  return {span(word), span(ending), span(outline), span(pos), span(flags)};
+}
+
+void bind_rescoring(nb::module_& m) {
+  m.def(
+      "describe_candidates",
+      [](const std::vector<Candidate>& candidates, const Input<std::int32_t>& word, const Input<std::int32_t>& ending,
+         const Input<std::int32_t>& outline, const Input<std::int32_t>& pos, const Input<std::uint8_t>& flags,
+         bool tagged) {
+        std::vector<double> flat;
+        for (const Numbers& one :
+             describe(subsets_of(candidates), surface_of(word, ending, outline, pos, flags), tagged)) {
+          flat.insert(flat.end(), one.begin(), one.end());
+        }
+        return give(std::move(flat));
+      },
+      "candidates"_a, "word"_a, "ending"_a, "outline"_a, "pos"_a, "flags"_a, nb::kw_only(), "tagged"_a,
+      "The numbers of the discontinuous ones of (score, type, tokens), one after the other.");
+
+  nb::class_<Rescoring>(m, "Rescoring", "New scores for discontinuous candidates.")
+      .def(
+          "__init__",
+          [](Rescoring* self, const Input<double>& mean, const Input<double>& spread, const Input<double>& weights,
+             double bias, double least, const Input<double>& thresholds) {
+            new (self) Rescoring(span(mean), span(spread), copy(weights), bias, least, copy(thresholds));
+          },
+          "mean"_a, "spread"_a, "weights"_a, "bias"_a, "least"_a, "thresholds"_a)
+      .def(
+          "rescore",
+          [](const Rescoring& self, const std::vector<Candidate>& candidates, const Input<std::int32_t>& word,
+             const Input<std::int32_t>& ending, const Input<std::int32_t>& outline, const Input<std::int32_t>& pos,
+             const Input<std::uint8_t>& flags, const Restrictions& restrictions, const Input<double>& above,
+             bool tagged) {
+            return give_all(self.rescore(subsets_of(candidates), surface_of(word, ending, outline, pos, flags), tagged,
+                                         restrictions, span(above)));
+          },
+          "candidates"_a, "word"_a, "ending"_a, "outline"_a, "pos"_a, "flags"_a, "restrictions"_a, "above"_a,
+          nb::kw_only(), "tagged"_a,
+          "The (score, type, tokens) of a sentence as (score, type, tokens, log-odds), the best first.");
 }
 
 void bind_subset_learner(nb::module_& m) {
@@ -181,12 +251,30 @@ void bind_subset_finder(nb::module_& m) {
               const nb::gil_scoped_release release;
               found = self.find(rows, input, k, span(thresholds), above, restrictions, threads);
             }
-            nb::list all;
-            for (const auto& subsets : found) all.append(give_subsets(subsets));
-            return all;
+            return give_all(std::move(found));
           },
           "rows"_a, "names"_a, "columns"_a, "k"_a, "thresholds"_a, "above"_a, "restrictions"_a, "threads"_a,
-          "Of each sentence, (score, type, tokens) of its subsets, the best first.");
+          "Of each sentence, (score, type, tokens) of its subsets, the best first.")
+      .def(
+          "find_rescored",
+          [](const SubsetFinder& self, const SparseRows& rows, const std::vector<std::string>& names,
+             nb::handle columns, std::size_t k, double least, const Rescoring& rescoring,
+             const Input<std::int32_t>& word, const Input<std::int32_t>& ending, const Input<std::int32_t>& outline,
+             const Input<std::int32_t>& pos, const Input<std::uint8_t>& flags, const Input<std::uint8_t>& tagged,
+             const Restrictions& restrictions, const Input<double>& above, int threads) {
+            const TokenInput input = read_input(names, columns, nb::none());
+            std::vector<std::vector<Rescoring::Scored>> found;
+            {
+              const nb::gil_scoped_release release;
+              found =
+                  self.find_rescored(rows, input, k, least, rescoring, surface_of(word, ending, outline, pos, flags),
+                                     span(tagged), restrictions, span(above), threads);
+            }
+            return give_all(std::move(found));
+          },
+          "rows"_a, "names"_a, "columns"_a, "k"_a, "least"_a, "rescoring"_a, "word"_a, "ending"_a, "outline"_a, "pos"_a,
+          "flags"_a, "tagged"_a, "restrictions"_a, "above"_a, "threads"_a,
+          "Of each sentence, (score, type, tokens, log-odds) of its candidates after rescoring, the best first.");
 }
 
 }  // namespace
@@ -210,6 +298,7 @@ void bind_multilabel(nb::module_& m) {
           [](PairProgram* self, const ProgramHandle& program, const std::vector<std::vector<std::uint32_t>>& sides,
              bool distance) { new (self) PairProgram(make_pairs(program, sides, distance)); },
           "program"_a, "sides"_a, nb::kw_only(), "distance"_a);
+  bind_rescoring(m);
   bind_subset_learner(m);
   bind_subset_finder(m);
 }

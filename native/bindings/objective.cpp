@@ -16,16 +16,26 @@ using namespace nb::literals;
 namespace spanloom::bindings {
 namespace {
 
-// An objective whose values come from Python.
+// An objective whose values come from Python. With `single`, parameters and gradients are float there: half the memory
+// to write and to send.
 class PythonObjective : public Objective {
  public:
-  explicit PythonObjective(std::size_t size) : size_(size) {}
+  PythonObjective(std::size_t size, bool single) : size_(size), single_(single) {}
   std::size_t size() const override { return size_; }
 
   double evaluate(std::span<const double> x, std::span<double> gradient) override {
     const nb::gil_scoped_acquire acquire;
-    const nb::object result = call(nb::cast(give(std::vector<double>(x.begin(), x.end()))));
-    const auto [value, found] = nb::cast<std::pair<double, Input<double>>>(result);
+    return single_ ? evaluate_as<float>(x, gradient) : evaluate_as<double>(x, gradient);
+  }
+
+  // Returns (value, gradient).
+  virtual nb::object call(nb::object x) = 0;
+
+ private:
+  template <class T>
+  double evaluate_as(std::span<const double> x, std::span<double> gradient) {
+    const nb::object result = call(nb::cast(give(std::vector<T>(x.begin(), x.end()))));
+    const auto [value, found] = nb::cast<std::pair<double, Input<T>>>(result);
     if (found.size() != gradient.size()) {
       throw nb::value_error(("an objective of " + std::to_string(size_) + " parameters returned a gradient of " +
                              std::to_string(found.size()))
@@ -35,11 +45,8 @@ class PythonObjective : public Objective {
     return value;
   }
 
-  // Returns (value, gradient).
-  virtual nb::object call(nb::object x) = 0;
-
- private:
   std::size_t size_;
+  bool single_;
 };
 
 class Trampoline final : public PythonObjective {
@@ -57,8 +64,8 @@ void bind_objective(nb::module_& m) {
   nb::class_<Objective, Trampoline>(
       m, "Objective",
       "A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method "
-      "`evaluate(x)` that returns (value, gradient).")
-      .def(nb::init<std::size_t>(), "size"_a)
+      "`evaluate(x)` that returns (value, gradient); with `single=True`, x and the gradient are float32 there.")
+      .def(nb::init<std::size_t, bool>(), "size"_a, nb::kw_only(), "single"_a = false)
       .def_prop_ro("size", &Objective::size)
       .def(
           "evaluate",

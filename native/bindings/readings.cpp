@@ -10,10 +10,14 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "spanloom/inference/markov_beliefs.hpp"
 #include "spanloom/inference/mention_finder.hpp"
 #include "spanloom/inference/mention_probabilities.hpp"
+#include "spanloom/inference/segment_finder.hpp"
+#include "spanloom/inference/segmental.hpp"
 #include "spanloom/inference/segments.hpp"
 #include "spanloom/inference/spans.hpp"
+#include "spanloom/inference/tree.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -94,8 +98,32 @@ void bind_batch(nb::module_& m) {
       "types"_a, "threads"_a = 0, "The probabilities of given mentions of many sentences.");
 }
 
+using Gathered = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<double>>;
+
+Gathered give_mentions(SentenceMentions found) {
+  std::vector<std::int32_t> places;
+  places.reserve(3 * found.mentions.size());
+  for (const Found& one : found.mentions) places.insert(places.end(), {one.start, one.end, one.type});
+  return {give(std::move(found.ptr)), give(std::move(places)), give_probabilities(found.mentions)};
+}
+
 template <class Kind>
 void bind_segments(nb::module_& m) {
+  m.def(
+      "find_segments",
+      [](const Decoder& decoder, const Kind& structure, const Ints& labels, const SparseRows& rows, int threads,
+         bool probabilities, double above) {
+        SentenceMentions found;
+        {
+          const nb::gil_scoped_release release;
+          found = find_segments(decoder, structure, span(labels), rows, {probabilities, above}, threads);
+        }
+        return give_mentions(std::move(found));
+      },
+      "decoder"_a, "structure"_a, "labels"_a, "rows"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false,
+      "above"_a = 0.0,
+      "Return (ptr, places, probabilities) as MentionFinder.find does, for a decoder of one structure over segments; "
+      "labels has the label of each column, -1 for what is no mention.");
   m.def(
       "segment_probabilities",
       [](const Kind& structure, const Input<double>& global, const Input<double>& scores,
@@ -104,8 +132,7 @@ void bind_segments(nb::module_& m) {
         MentionLists lists{span(mention_ptr), read_mentions(starts, ends, columns)};
         {
           const nb::gil_scoped_release release;
-          segment_probabilities(structure, structure.lattices(), span(global), span(scores), span(site_ptr), lists,
-                                threads);
+          segment_probabilities(structure, span(global), span(scores), span(site_ptr), lists, threads);
         }
         return give_probabilities(lists.mentions);
       },
@@ -114,7 +141,7 @@ void bind_segments(nb::module_& m) {
   m.def(
       "segment_scores",
       [](const Kind& structure, const Input<double>& scores, std::size_t number) {
-        return give(segment_scores(structure, structure.lattices(), number, span(scores)));
+        return give(segment_scores(structure, number, span(scores)));
       },
       "structure"_a, "scores"_a, "number"_a = 0, "The scores [segments * columns] of the segments of one sentence.");
 }
@@ -146,15 +173,45 @@ void bind_finder(nb::module_& m) {
               const nb::gil_scoped_release release;
               found = self.find(rows, {probabilities, above}, threads);
             }
-            std::vector<std::int32_t> places;
-            places.reserve(3 * found.mentions.size());
-            for (const Found& one : found.mentions) places.insert(places.end(), {one.start, one.end, one.type});
-            return std::make_tuple(give(std::move(found.ptr)), give(std::move(places)),
-                                   give_probabilities(found.mentions));
+            return give_mentions(std::move(found));
           },
           "rows"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0,
           "Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end "
           "and label. Those of the best structures, or, if above is more than 0, every one with that probability.");
+}
+
+void bind_markov_beliefs(nb::module_& m) {
+  m.def(
+      "markov_probabilities",
+      [](const MarkovSearch& search, const FlatReading& reading, const Input<double>& local,
+         const Input<std::int64_t>& first, const Input<std::int64_t>& mention_ptr, const Ints& starts, const Ints& ends,
+         const Ints& types, int threads) {
+        MentionLists lists{span(mention_ptr), read_mentions(starts, ends, types)};
+        std::vector<std::uint8_t> held;
+        {
+          const nb::gil_scoped_release release;
+          markov_probabilities(search, reading, span(local), span(first), lists, held, threads);
+        }
+        return std::make_tuple(give_probabilities(lists.mentions), give(std::move(held)));
+      },
+      "search"_a, "reading"_a, "local"_a, "first"_a, "mention_ptr"_a, "starts"_a, "ends"_a, "types"_a, "threads"_a = 0,
+      "Return (probabilities of given mentions, held): held is 0 for sentences that nothing is said of.");
+  m.def(
+      "markov_mentions",
+      [](const MarkovSearch& search, const FlatReading& reading, const Input<double>& local,
+         const Input<std::int64_t>& first, double above, int threads) {
+        SentenceMentions found;
+        std::vector<std::uint8_t> held;
+        {
+          const nb::gil_scoped_release release;
+          found = markov_mentions(search, reading, span(local), span(first), above, held, threads);
+        }
+        auto [ptr, places, probs] = give_mentions(std::move(found));
+        return std::make_tuple(ptr, places, probs, give(std::move(held)));
+      },
+      "search"_a, "reading"_a, "local"_a, "first"_a, "above"_a, "threads"_a = 0,
+      "Return (ptr, places, probabilities, held): every mention with at least a probability, as MentionFinder.find; "
+      "held is 0 for sentences that nothing is said of.");
 }
 
 }  // namespace
@@ -220,7 +277,10 @@ void bind_readings(nb::module_& m) {
   bind_batch<SeparatorReading>(m);
   bind_segments<SegmentStructure>(m);
   bind_segments<SpanStructure>(m);
+  bind_segments<SegmentalStructure>(m);
+  bind_segments<TreeStructure>(m);
   bind_finder(m);
+  bind_markov_beliefs(m);
 }
 
 }  // namespace spanloom::bindings

@@ -7,6 +7,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
+#include <new>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -15,8 +18,10 @@
 #include "spanloom/inference/decoder.hpp"
 #include "spanloom/inference/edge.hpp"
 #include "spanloom/inference/hypergraph.hpp"
+#include "spanloom/inference/segmental.hpp"
 #include "spanloom/inference/segments.hpp"
 #include "spanloom/inference/spans.hpp"
+#include "spanloom/inference/tree.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -121,6 +126,21 @@ void bind_structure(nb::module_& m) {
 
   bind_lattice_structure<SegmentStructure>(m, "SegmentStructure", "Segmentations along the lattices of sentences.");
   bind_lattice_structure<SpanStructure>(m, "SpanStructure", "Sets of segments, each chosen for itself.");
+  nb::class_<SegmentalStructure, Structure>(
+      m, "SegmentalStructure",
+      "Sets of segments: starts that see the furthest end before them, a chain of ends for each.")
+      .def(
+          "__init__",
+          [](SegmentalStructure* self, std::shared_ptr<Lattices> lattices) {
+            new (self) SegmentalStructure(std::move(lattices));
+          },
+          "lattices"_a);
+  nb::class_<TreeStructure, Structure>(m, "TreeStructure", "Sets of segments of which no two cross, as trees.")
+      .def(
+          "__init__",
+          [](TreeStructure* self, std::size_t columns, std::shared_ptr<Lattices> lattices,
+             const Input<std::int32_t>& next) { new (self) TreeStructure(columns, std::move(lattices), copy(next)); },
+          "columns"_a, "lattices"_a, "next"_a, "next[context * columns + column]: the context within such a mention.");
   nb::class_<EdgeStructure, Structure>(m, "EdgeStructure", "Mention separators as edges between two nodes per token.")
       .def(nb::init<>());
 
@@ -133,6 +153,17 @@ void bind_structure(nb::module_& m) {
           "set", [](GraphStructure& self, std::size_t sites, const Graph& graph) { self.set(sites, graph); }, "sites"_a,
           "graph"_a)
       .def("has", &GraphStructure::has, "sites"_a);
+
+  m.def(
+      "weight_table",
+      [](std::size_t rows, std::size_t width) {
+        if (width != 0 && rows > std::numeric_limits<std::size_t>::max() / 8 / width) throw std::bad_array_new_length();
+        auto held = std::make_unique<LargeVector<float>>(rows * width, 0.0F);
+        float* data = held->data();
+        nb::capsule owner(held.release(), [](void* p) noexcept { delete static_cast<LargeVector<float>*>(p); });
+        return nb::ndarray<nb::numpy, float, nb::ndim<2>>(data, {rows, width}, owner);
+      },
+      "rows"_a, "width"_a, "Zeros in memory for tables that are read in random order, see memory.hpp.");
 
   nb::class_<Decoder>(m, "Decoder", "Structures with their weights: from features to best structures and scores.")
       .def(
@@ -152,11 +183,23 @@ void bind_structure(nb::module_& m) {
             return Decoder(parts);
           },
           "parts"_a, "One decoder for several (structure, weights, global weights): features are looked up once.")
+      .def_static(
+          "over",
+          [](const std::vector<std::pair<std::shared_ptr<Structure>, Input<double>>>& given,
+             const nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>& table) {
+            std::vector<Decoder::Part> parts;
+            for (const auto& [structure, global] : given) parts.push_back({structure, {}, copy(global)});
+            return Decoder(parts, {table.data(), table.size()});
+          },
+          "parts"_a, "table"_a.noconvert(), nb::keep_alive<0, 2>(),
+          "One decoder for several (structure, global weights) over a table that it does not copy: the columns of "
+          "each, padded to its stride, side by side.")
       .def_prop_ro("size", &Decoder::size, "Number of structures.")
       .def(
           "set_offsets",
           [](Decoder& self, std::size_t part, const Input<double>& offsets) { self.set_offsets(part, copy(offsets)); },
-          "part"_a, "offsets"_a, "Add offsets[k] to the score of column k of one structure at every site.")
+          "part"_a, "offsets"_a,
+          "Add offsets[k] to the score of column k of one structure at every site, for trees at the rows of segments.")
       .def(
           "best",
           [](const Decoder& self, const SparseRows& rows, int threads,

@@ -231,7 +231,7 @@ void bind_text(nb::module_& m) {
           [](text::WordTable& self, std::uint64_t key, const std::string& word, bool blank) {
             self.add(key, word, blank);
           },
-          "key"_a, "word"_a, "blank"_a, "Add a word; blank: whether it is white space, and no token.");
+          "key"_a, "word"_a, nb::kw_only(), "blank"_a, "Add a word; blank: whether it is white space, and no token.");
 
   nb::class_<HeldTexts>(m, "TokenizedTexts", "Documents cut into sentences and tokens, without an object for each.")
       .def(

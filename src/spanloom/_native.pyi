@@ -74,12 +74,12 @@ class Graph:
     def best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """Return (score, edges) of the best structure."""
 
-    def k_best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int) -> list:
+    def k_best(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int) -> list[tuple[float, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
         """Return (score, edges) of the k best structures, best first."""
 
     def count(self) -> float: ...
 
-    def sample(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, seed: int) -> list:
+    def sample(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, seed: int) -> list[tuple[float, Annotated[NDArray[numpy.int64], dict(shape=(None,))]]]:
         """Draw n structures from exp(score) / Z."""
 
 def valid_spans(heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], longest: int, *, single: bool) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
@@ -88,9 +88,9 @@ def valid_spans(heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order
 class SegmentLayout:
     """Which rows of features segments read."""
 
-    def __init__(self, left: int = 1, right: int = 1, *, inside: bool = False) -> None:
+    def __init__(self, left: int = 1, right: int = 1, *, inside: bool = False, gaps: bool = False) -> None:
         """
-        Tokens that are told apart counted from the left, from the right, and whether each token is by itself.
+        Tokens that are told apart counted from the left, from the right; whether each token, and each gap, is by itself.
         """
 
     @property
@@ -101,6 +101,9 @@ class SegmentLayout:
 
     @property
     def inside(self) -> bool: ...
+
+    @property
+    def gaps(self) -> bool: ...
 
     def __eq__(self, other: object) -> bool: ...
 
@@ -132,6 +135,9 @@ class Lattices:
     @property
     def layout(self) -> SegmentLayout: ...
 
+    def rows_in(self, sentence: int) -> int:
+        """The number of rows of a sentence."""
+
     def spans(self, sentence: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """Start, end, start, end … of a sentence's candidate segments."""
 
@@ -146,8 +152,10 @@ class Lattices:
     def encode_set(self, sentence: int, starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """The cells of segments that may overlap."""
 
-    def decode_set(self, sentence: int, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-        """Start, end, column … of the segments that cells came from."""
+    def decode_sets(self, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, first: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """
+        Where the segments of each sentence begin that its cells came from, and their start, end, column …; without columns below `first`.
+        """
 
 class Structure:
     """How the cells of a sentence go together, whatever their scores."""
@@ -197,6 +205,19 @@ class SpanStructure(Structure):
 
     def __init__(self, columns: int, lattices: Lattices) -> None: ...
 
+class SegmentalStructure(Structure):
+    """
+    Sets of segments: starts that see the furthest end before them, a chain of ends for each.
+    """
+
+    def __init__(self, lattices: Lattices) -> None: ...
+
+class TreeStructure(Structure):
+    """Sets of segments of which no two cross, as trees."""
+
+    def __init__(self, columns: int, lattices: Lattices, next: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """next[context * columns + column]: the context within such a mention."""
+
 class EdgeStructure(Structure):
     """Mention separators as edges between two nodes per token."""
 
@@ -216,6 +237,11 @@ class GraphStructure(Structure):
 
     def has(self, sites: int) -> bool: ...
 
+def weight_table(rows: int, width: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+    """
+    Zeros in memory for tables that are read in random order, see memory.hpp.
+    """
+
 class Decoder:
     """
     Structures with their weights: from features to best structures and scores.
@@ -229,13 +255,19 @@ class Decoder:
         One decoder for several (structure, weights, global weights): features are looked up once.
         """
 
+    @staticmethod
+    def over(parts: Sequence[tuple[Structure, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]], table: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Decoder:
+        """
+        One decoder for several (structure, global weights) over a table that it does not copy: the columns of each, padded to its stride, side by side.
+        """
+
     @property
     def size(self) -> int:
         """Number of structures."""
 
     def set_offsets(self, part: int, offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
-        Add offsets[k] to the score of column k of one structure at every site.
+        Add offsets[k] to the score of column k of one structure at every site, for trees at the rows of segments.
         """
 
     def best(self, rows: SparseRows, threads: int = 0, structures: Sequence[Structure] = [], masks: Sequence[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None] = []) -> list[tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]]:
@@ -318,17 +350,44 @@ def chain_probabilities(structure: ChainStructure, global_scores: Annotated[NDAr
     """The probabilities of given mentions of many sentences."""
 
 @overload
+def find_segments(decoder: Decoder, structure: SegmentStructure, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+@overload
+def find_segments(decoder: Decoder, structure: SpanStructure, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+@overload
+def find_segments(decoder: Decoder, structure: SegmentalStructure, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+@overload
+def find_segments(decoder: Decoder, structure: TreeStructure, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Return (ptr, places, probabilities) as MentionFinder.find does, for a decoder of one structure over segments; labels has the label of each column, -1 for what is no mention.
+    """
+
+@overload
 def segment_probabilities(structure: SegmentStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 @overload
-def segment_probabilities(structure: SpanStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def segment_probabilities(structure: SpanStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def segment_probabilities(structure: SegmentalStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def segment_probabilities(structure: TreeStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The probabilities of given segments with columns, of many sentences."""
 
 @overload
 def segment_scores(structure: SegmentStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 @overload
-def segment_scores(structure: SpanStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def segment_scores(structure: SpanStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def segment_scores(structure: SegmentalStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+@overload
+def segment_scores(structure: TreeStructure, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The scores [segments * columns] of the segments of one sentence."""
 
 class MentionFinder:
@@ -344,12 +403,22 @@ class MentionFinder:
         Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end and label. Those of the best structures, or, if above is more than 0, every one with that probability.
         """
 
-class Objective:
+def markov_probabilities(search: MarkovSearch, reading: FlatReading, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
     """
-    A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method `evaluate(x)` that returns (value, gradient).
+    Return (probabilities of given mentions, held): held is 0 for sentences that nothing is said of.
     """
 
-    def __init__(self, size: int) -> None: ...
+def markov_mentions(search: MarkovSearch, reading: FlatReading, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, threads: int = 0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Return (ptr, places, probabilities, held): every mention with at least a probability, as MentionFinder.find; held is 0 for sentences that nothing is said of.
+    """
+
+class Objective:
+    """
+    A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method `evaluate(x)` that returns (value, gradient); with `single=True`, x and the gradient are float32 there.
+    """
+
+    def __init__(self, size: int, *, single: bool = False) -> None: ...
 
     @property
     def size(self) -> int: ...
@@ -521,10 +590,10 @@ class Adagrad:
 
 class DualAscent:
     """
-    Stochastic dual coordinate ascent on the likelihood with an L2 penalty.
+    Stochastic dual coordinate ascent on the likelihood of problems over the same rows, with an L2 penalty; with share > 0 their weights have something in common.
     """
 
-    def __init__(self, rows: CompressedRows, structure: Structure, supervision: Supervision, l2: float, seed: int) -> None: ...
+    def __init__(self, rows: CompressedRows, structures: Sequence[Structure], supervisions: Sequence[Supervision], l2: float, seed: int, *, share: float = 0.0) -> None: ...
 
     def round(self) -> float:
         """Make several passes; return a lower bound of the minimum."""
@@ -533,8 +602,8 @@ class DualAscent:
     def steps(self) -> int:
         """How many sentences were visited since the beginning."""
 
-    def x(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """Parameters, as those of Likelihood."""
+    def x(self, problem: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The weights of a problem, as the parameters of Likelihood."""
 
 class Perceptron:
     """Averaged structured perceptron."""
@@ -551,12 +620,12 @@ class Perceptron:
     def averaged(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return ([features * columns], [global cells])."""
 
-def evaluate_shared(objective: Objective, x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], own_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, behind: int) -> tuple:
+def evaluate_shared(objective: Objective, x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], own_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, behind: int, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> float:
     """
-    The objective of a block whose row own_rows[i] has factors[i] times row rows[i] of x, each of `width` numbers, and `behind` numbers behind the rows: (value, gradient by the block's rows).
+    The objective of a block whose row own_rows[i] has factors[i] times row rows[i] of x, each of `width` numbers, and `behind` numbers behind the rows. Adds its derivatives by x to `gradient`.
     """
 
-def add_rows(rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> tuple:
+def add_rows(rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
     """
     The sum of two tables that have some rows each, numbers of rows ascending: (rows, values).
     """
@@ -693,7 +762,7 @@ class SkipLattice:
 
     def graph(self, n: int) -> Graph: ...
 
-    def best(self, n: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, above: float, restrictions: Restrictions = ...) -> list:
+    def best(self, n: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], k: int, above: float, restrictions: Restrictions = ...) -> list[tuple[float, int, list[int]]]:
         """
         Return (score, type, tokens) of the k best subsets, without those that a better one forbids.
         """
@@ -704,6 +773,21 @@ class PairProgram:
     """
 
     def __init__(self, program: FeatureProgram, sides: Sequence[Sequence[int]], *, distance: bool) -> None: ...
+
+def describe_candidates(candidates: Sequence[tuple[float, int, Sequence[int]]], word: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ending: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], outline: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pos: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], *, tagged: bool) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The numbers of the discontinuous ones of (score, type, tokens), one after the other.
+    """
+
+class Rescoring:
+    """New scores for discontinuous candidates."""
+
+    def __init__(self, mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], spread: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bias: float, least: float, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def rescore(self, candidates: Sequence[tuple[float, int, Sequence[int]]], word: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ending: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], outline: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pos: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], restrictions: Restrictions, above: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, tagged: bool) -> list[tuple[float, int, list[int], float]]:
+        """
+        The (score, type, tokens) of a sentence as (score, type, tokens, log-odds), the best first.
+        """
 
 def hildreth(gram: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], upper: float, tolerance: float = 1e-09, max_sweeps: int = 10000) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
@@ -762,9 +846,14 @@ class SubsetFinder:
     def pair_ids(self, names: Sequence[str], columns: object, sentence: int, j: int, i: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """The known features of a pair of tokens."""
 
-    def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, restrictions: Restrictions, threads: int) -> list:
+    def find(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, restrictions: Restrictions, threads: int) -> list[list[tuple[float, int, list[int]]]]:
         """
         Of each sentence, (score, type, tokens) of its subsets, the best first.
+        """
+
+    def find_rescored(self, rows: SparseRows, names: Sequence[str], columns: object, k: int, least: float, rescoring: Rescoring, word: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ending: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], outline: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], pos: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], flags: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], tagged: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], restrictions: Restrictions, above: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> list[list[tuple[float, int, list[int], float]]]:
+        """
+        Of each sentence, (score, type, tokens, log-odds) of its candidates after rescoring, the best first.
         """
 
 class TokenTrie:
@@ -816,7 +905,7 @@ class WordTable:
     def unknown(self, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
         """The places of keys that are not known, each key once."""
 
-    def add(self, key: int, word: str, blank: bool) -> None:
+    def add(self, key: int, word: str, *, blank: bool) -> None:
         """Add a word; blank: whether it is white space, and no token."""
 
 class TokenizedTexts:
@@ -986,7 +1075,7 @@ class AttributeCorpus:
 class ChainFeatures:
     """Which pairs of attribute and label, and of labels, have a weight."""
 
-    def __init__(self, data: AttributeSequences, attributes: int, labels: int, min_freq: float = 0.0, all_states: bool = False, all_transitions: bool = False) -> None: ...
+    def __init__(self, data: AttributeSequences, attributes: int, labels: int, min_freq: float = 0.0, *, all_states: bool = False, all_transitions: bool = False) -> None: ...
 
     def __len__(self) -> int: ...
 
@@ -1027,7 +1116,7 @@ class OnlineChain:
 
     def perceptron(self) -> float: ...
 
-    def passive_aggressive(self, type: int = 1, c: float = 1.0, error_sensitive: bool = True) -> float: ...
+    def passive_aggressive(self, type: int = 1, c: float = 1.0, *, error_sensitive: bool = True) -> float: ...
 
     def arow(self, gamma: float = 1.0) -> float: ...
 

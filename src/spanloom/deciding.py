@@ -12,10 +12,11 @@ import numpy as np
 
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
+from spanloom.corpus.mention import Mention
 from spanloom.decisions.calibration import Calibration, calibrate
 from spanloom.decisions.decision import FLOOR, AtLeast, Best, ByThreshold, Decision, ExpectedF1, OnDev
 from spanloom.decisions.penalty import by_label
-from spanloom.decisions.rule import Rule
+from spanloom.decisions.rule import Rule, among
 from spanloom.decisions.thresholds import Scored
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.reliability import reliability
@@ -55,9 +56,7 @@ def redecide(
         trained.tune_penalty(dev, threads, by_label=wanted == "auto-by-label")
     elif trained.model.penalised:
         trained.set_penalty(by_label(wanted, sorted(trained.labels)))
-    found = _known(trained.find_above(dev, FLOOR, threads), dev)
-    seen = _Seen(ON_DEV, dev, found, [s.mentions for s in dev])
-    return _chosen(decision, Rule(None, exclusive), seen, trained, threads)
+    return _chosen(decision, Rule(None, exclusive), _Seen.on(dev, trained, threads), trained, threads)
 
 
 def _chosen(
@@ -94,15 +93,14 @@ def never_two(sentences: Sequence[Sentence]) -> bool:
 
 
 def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None) -> tuple[Rule, dict[str, Any]]:
-    """The training has chosen mention penalties, if the model takes them; they stay if they are best."""
+    """Compare decisions on development data; the mention penalties of the training are one of them."""
     penalties = [dict(part.penalty) for part in trained.parts]
     scores: dict[str, Score] = {}
     if any(penalties):
         scores["penalty"] = seen.score(best, trained, threads)
         trained.set_penalty({})
         if len(penalties) > 1 and seen.sentences is not None:  # what parts believe may depend on what others find
-            found = _known(trained.find_above(seen.sentences, FLOOR, threads), seen.sentences)
-            seen = replace(seen, candidates=found)
+            seen = _Seen.on(seen.sentences, trained, threads)
     scores["best"] = seen.score(best, trained, threads)
     thresholds = ExpectedF1().choose(seen.scored(best, trained), seen.gold, sorted(trained.labels))
     by_threshold = replace(best, thresholds=thresholds)
@@ -118,7 +116,7 @@ def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None)
 
 
 def _checked(best: Rule, task: Task, trained: Trained) -> dict[str, Any]:
-    """How far the probabilities of answers are off on development data; bounds are not looked at, and take long."""
+    """The calibration error of the answers on development data; not measured where probabilities are bounds."""
     if task.dev is None or trained.belief == "bound" or not trained.model.probabilistic:
         return {}
     found = _known(best.answers(trained, task.dev, task.threads, probabilities=True), task.dev)
@@ -135,13 +133,10 @@ def _calibrated(
 ) -> tuple[Calibration | None, dict[str, Any]]:
     """Learn a calibration from all candidates; measure it on answers, each by a curve from other sentences."""
     p = np.array([m.prob or 0.0 for own in seen.candidates for m in own])
-    right = np.array(
-        [m in wanted for own, wanted in zip(seen.candidates, map(set, seen.gold), strict=True) for m in own], bool
-    )
+    right = np.array(among(seen.candidates, seen.gold), bool)
     sentence = np.repeat(np.arange(len(seen.candidates)), [len(own) for own in seen.candidates])
     answers = seen.answers(best, trained, threads)
-    answered = [m in found for own, found in zip(seen.candidates, map(set, answers), strict=True) for m in own]
-    done = calibrate(kind, p, right, sentence, np.array(answered, bool))
+    done = calibrate(kind, p, right, sentence, np.array(among(seen.candidates, seen.best), bool))
     probs = iter(done.probs.tolist())
     after = [{m: next(probs) for m in own} for own in seen.candidates]
     facts = _error(seen.gold, answers, seen.name) | {"kind": "none"}
@@ -156,18 +151,28 @@ def _calibrated(
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Data that the model has not learned from, and every mention of them that is not too improbable."""
+    """Held-out data, and every mention of them above a floor of probability.
+
+    ``best``: the mentions of the best structures.
+    """
 
     name: str
     sentences: Sequence[Sentence] | None
     candidates: Mentions
+    best: Mentions
     gold: Mentions
 
+    @classmethod
+    def on(cls, dev: Sequence[Sentence], trained: Trained, threads: int | None) -> _Seen:
+        """Look at development data."""
+        found = _known(trained.find_above(dev, FLOOR, threads), dev)
+        return cls(ON_DEV, dev, found, trained.find(dev, threads), [s.mentions for s in dev])
+
     def score(self, rule: Rule, trained: Trained, threads: int | None) -> Score:
-        """Score the answers by a rule; without development data, what was believed of them is cut."""
+        """Score the answers by a rule; without development data, by a threshold on held-out probabilities."""
         if self.sentences is not None:
             return micro(self.gold, rule.answers(trained, self.sentences, threads))
-        return micro(self.gold, [rule.of_believed(trained, own) for own in rule.calibrated(self.candidates)])
+        return micro(self.gold, [rule.of_believed(trained, own) for own in rule.calibrated(self.candidates, self.best)])
 
     def scored(self, rule: Rule, trained: Trained) -> Scored:
         """The candidates with their probabilities under a rule, but for those that a more probable one rules out.
@@ -175,20 +180,19 @@ class _Seen:
         A threshold for all labels cuts these lists: what is less probable never rules out what is more.
         """
         lowest = replace(rule, thresholds=dict.fromkeys(trained.labels, FLOOR))
-        left = [lowest.of_believed(trained, own) for own in rule.calibrated(self.candidates)]
+        left = [lowest.of_believed(trained, own) for own in rule.calibrated(self.candidates, self.best)]
         return [[(m.prob or 0.0, m) for m in own] for own in left]
 
     def answers(self, best: Rule, trained: Trained, threads: int | None) -> Mentions:
-        """The answers with the model's probabilities; without development data, what is more probable than not."""
+        """The answers with the model's probabilities; without development data, those that are not too improbable."""
         if self.sentences is not None:
             return _known(best.answers(trained, self.sentences, threads, probabilities=True), self.sentences)
-        return [[m for m in own if (m.prob or 0.0) >= 0.5] for own in self.candidates]
+        return [[m for m in own if m in known] for own, known in zip(self.candidates, map(set, self.best), strict=True)]
 
 
 def _seen(task: Task, trained: Trained) -> _Seen:
     if task.dev is not None:
-        found = _known(trained.find_above(task.dev, FLOOR, task.threads), task.dev)
-        return _Seen(ON_DEV, task.dev, found, [s.mentions for s in task.dev])
+        return _Seen.on(task.dev, trained, task.threads)
 
     def train(others: list[Sentence]) -> Trained | None:
         if not any(s.mentions for s in others):
@@ -198,21 +202,25 @@ def _seen(task: Task, trained: Trained) -> _Seen:
         own = replace(task, sentences=others, sizes=[1] * len(others), gold=[], dev=None, listener=None, start=None)
         return fit_model(trained.model, replace(own, threads=inner)).whole()
 
-    def apply(model: Trained, block: list[Sentence]) -> Mentions:
-        return model.find_above([s.with_mentions([]) for s in block], FLOOR, inner)
+    def apply(model: Trained, block: list[Sentence]) -> list[tuple[list[Mention], list[Mention]]]:
+        blank = [s.with_mentions([]) for s in block]
+        return [*zip(model.find_above(blank, FLOOR, inner), model.find(blank, inner), strict=True)]
 
     # Who learns from one sentence after the other uses one core: several blocks are learned at once.
     workers = 1 if task.trainer.warm else min(FOLDS, task.threads or os.cpu_count() or 1)
     inner = task.threads if workers == 1 else 1
     with ThreadPoolExecutor(workers) as pool:
         run = map if workers == 1 else pool.map
-        fitted: Mentions = cross_fit(task.sentences, FOLDS, train, apply, sizes=task.sizes, default=list, run=run)
-    found = _known(fitted, task.sentences)
-    return _Seen("training data, cross-fitted", None, found, [s.mentions for s in task.sentences])
+        fitted: list[tuple[list[Mention], list[Mention]]] = cross_fit(
+            task.sentences, FOLDS, train, apply, sizes=task.sizes, default=lambda: ([], []), run=run
+        )
+    found = _known([likely for likely, _ in fitted], task.sentences)
+    best = [answer for _, answer in fitted]
+    return _Seen("training data, cross-fitted", None, found, best, [s.mentions for s in task.sentences])
 
 
 def _known(found: Mentions, sentences: Sequence[Sentence]) -> Mentions:
-    """Leave out mentions of which a partial annotation does not say whether they are right."""
+    """Leave out mentions that a partial annotation leaves open."""
     return [
         own if s.known is None else [m for m in own if s.known.covers(m) or m in s.mentions]
         for own, s in zip(found, sentences, strict=True)

@@ -127,7 +127,7 @@ class Explanation:
         return sorted((*key, value) for key, value in sums.items())
 
     def to_json(self, top: int | None = None) -> dict[str, Any]:
-        """Return the whole as JSON; ``top`` limits the contributions, whose rest is then told as one sum."""
+        """Return the explanation as JSON; ``top`` limits the contributions, and the others are one sum."""
         shown = self.contributions[:top]
         return {
             "text": self.sentence.text,
@@ -182,7 +182,7 @@ def explain(
     mention: Mention,
     corpus: Sequence[tuple[str, Sentence]] = (),
 ) -> Explanation:
-    """Explain a mention of a sentence that has everything the model looks at; ``Recognizer.explain`` sees to that.
+    """Explain a mention of a sentence that has all required columns, as ``Recognizer.explain`` makes them.
 
     Parameters
     ----------

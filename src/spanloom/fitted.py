@@ -54,7 +54,7 @@ class FittedRecognizer(Parameters):
         return _about(trained.distribution(ready), sentence)
 
     def distributions(self, document: Document) -> list[Distribution]:
-        """Return what the model believes of each sentence of a document, all of which it may look at."""
+        """Return the distribution of each sentence of a document; document columns see the whole document."""
         trained = self._fitted()
         return [_about(trained.distribution(one), one) for one in self._ready([document])[0].sentences]
 
@@ -122,7 +122,7 @@ class FittedRecognizer(Parameters):
     # How it decides
 
     def _rule_for(self, probabilities: bool, above: float | None) -> tuple[Rule, bool]:
-        """Return the rule for what is asked for, and whether probabilities are needed."""
+        """Return the rule for the arguments of ``predict``, and whether probabilities are needed."""
         trained, rule = self._fitted(), self.rule_
         if above is not None:
             check_share("above", above)

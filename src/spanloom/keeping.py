@@ -13,6 +13,7 @@ from spanloom.base.model_file import from_bytes, load_arrays, save_arrays, to_by
 from spanloom.base.packing import pack, unpack
 from spanloom.bundled import model_path
 from spanloom.fitted import FittedRecognizer
+from spanloom.models.tables import room
 from spanloom.stored import from_stored, to_stored
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _unpacked(
     how = header.get("packed", [])
     if not isinstance(how, list):
         raise ModelFileError(f"the description of packed weights is damaged: {how!r:.80}")
-    return unpack(arrays, how), header
+    return unpack(arrays, how, room), header
 
 
 def _untrained(kind: type[KeptRecognizer], settings: dict[str, Any]) -> KeptRecognizer:

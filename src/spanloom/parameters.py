@@ -17,11 +17,17 @@ from spanloom.corpus.token_rules import TokenRules
 from spanloom.decisions.decision import Best, ByThreshold, Decision, OnDev, decision
 from spanloom.decisions.repairs import REPAIRS
 from spanloom.features import FeatureSet, read_resource
-from spanloom.learning import LBFGS, TRAINERS, Auto, Trainer
-from spanloom.models import Model, named
+from spanloom.learning import LBFGS, SDCA, TRAINERS, Auto, StructureTrainer, Trainer
+from spanloom.models import Model, State, named
 from spanloom.schemes.flat import CHOICES, overlapping
 
 AUTO = "auto"
+SHARE = 0.3
+"""How much labels share in the model that is chosen for few sentences whose mentions overlap."""
+LEAST_L2, PER_L2 = 0.1, 2000
+"""The L2 penalty that is chosen for mentions that overlap: one for so many sentences, but not less than the least."""
+FEW = 5000
+"""Fewer sentences than these are few: with more, labels know enough by themselves, and learn faster so."""
 AT_ONCE = {f"decide{JOINT}penalty": "set_mention_penalty", f"model{JOINT}threshold": "set_threshold"}
 """Parameters that count when predicting: changed on a fitted recogniser at once, by this method."""
 
@@ -174,14 +180,38 @@ class Parameters:
             )
         return model.trainer(self.trainer)
 
-    def model_for(self, documents: Sequence[Document]) -> Model:
-        """Return the model: the one that is asked for, or the one that suits the mentions."""
+    def model_for(self, documents: Sequence[Document], *, alone: bool = True) -> Model:
+        """Return the model: the one that is asked for, or the one that suits the mentions.
+
+        ``alone``: it will learn in this process, where labels can learn together.
+        """
         if self.model != AUTO:
             return named(self.model)
         sentences: list[Sentence] = [s for document in documents for s in document.sentences]
         if self.keep == "raise" and any(m.discontinuous for s in sentences for m in s.mentions):
             return named("multilabel")
-        return named("edge" if any(overlapping(s.mentions) for s in sentences) else "chain")
+        if not any(overlapping(s.mentions) for s in sentences):
+            return named("chain")
+        trainer = State().trainer(self.trainer)
+        can = alone and isinstance(trainer, StructureTrainer) and trainer.shares
+        return State(share=SHARE) if can and len(sentences) < FEW else State()
+
+    def trainer_for(self, model: Model, documents: Sequence[Document], *, alone: bool = True) -> Trainer:
+        """Return the trainer of a model; ``ParameterError`` if the other settings do not go with it.
+
+        Where model and trainer are left open and mentions overlap, the L2 penalty grows with the data, and dual
+        coordinate ascent comes to the optimum sooner, if everything is annotated and learned in this process.
+        """
+        trainer = self.check_model(model)
+        left_open = self.model == AUTO and (self.trainer == AUTO or isinstance(self.trainer, Auto))
+        if not left_open or not isinstance(model, State):
+            return trainer
+        sentences = sum(len(document.sentences) for document in documents)
+        l2 = round(max(LEAST_L2, sentences / PER_L2), 2)
+        whole = all(sentence.known is None for document in documents for sentence in document.sentences)
+        if alone and whole:
+            return SDCA(trainer.max_iter, trainer.patience, l2=l2)
+        return trainer.with_params(l2=l2)
 
     def token_rules(self) -> TokenRules | None:
         """Return how text is cut, if the settings say so by name; None: as the training data are, or by a function."""

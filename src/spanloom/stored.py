@@ -11,7 +11,7 @@ import numpy.typing as npt
 from spanloom.annotators import Annotator, Pipeline
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import ModelFileError
-from spanloom.corpus.token_rules import DEFAULT, TokenRules
+from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.decisions.decision import DECISIONS, decision
 from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
@@ -78,7 +78,7 @@ def from_stored(
         settings = _settings(header["settings"])
         rule = Rule.from_json(header["rule"]) if "rule" in header else Rule()
         own_tokenizer = bool(header["own_tokenizer"])
-        rules = TokenRules.from_json(header["tokenizer"]) if "tokenizer" in header else DEFAULT
+        rules = TokenRules.from_json(header["tokenizer"]) if "tokenizer" in header else DEFAULT_RULES
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ModelFileError(f"the model file is incomplete or damaged: {error!r}") from None
     pipeline = pipeline.plus(Pipeline.of(more, open_model=kind.load))

@@ -12,21 +12,24 @@ import spanloom
 from spanloom.annotators import Pipeline
 from spanloom.annotators.base import Fitting
 from spanloom.base.errors import CorpusError, ParameterError
-from spanloom.choosing import cross_fitted
+from spanloom.choosing import added, folds
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.retokenizing import choose_rules, compare_rules
-from spanloom.corpus.token_rules import DEFAULT, TokenRules
+from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.deciding import settle
 from spanloom.decisions.decision import Decision, OnDev, decision
 from spanloom.decisions.penalty import Wanted
 from spanloom.decisions.rule import Rule
+from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import micro
-from spanloom.learning import Interrupted, Iteration, Listener
+from spanloom.features import FeatureSet
+from spanloom.learning import Interrupted, Iteration, Listener, Trainer
+from spanloom.learning.shares import Retold
 from spanloom.models import Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.holding import hold
-from spanloom.models.learner import Learner
+from spanloom.models.learner import ComponentLearner
 from spanloom.models.trained import Trained
 from spanloom.models.warm import share_known
 
@@ -45,33 +48,62 @@ class Training:
     token_rules: TokenRules
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What settings name and files hold: features with their tables, annotators that have learned nothing."""
+
+    features: FeatureSet
+    pipeline: Pipeline
+
+    @classmethod
+    def of(cls, ner: Recognizer) -> Given:
+        """Read them."""
+        return cls(ner.feature_set(), Pipeline.of(ner.annotators, open_model=type(ner).load))
+
+
 def train(
     ner: Recognizer,
     corpus: Iterable[Sentence | Document],
     dev: Iterable[Sentence | Document] | None,
     listener: Listener | None,
     start_from: Trained | None = None,
-    learner: Callable[..., Learner] | None = None,
+    learner: Callable[..., ComponentLearner] | None = None,
 ) -> Training:
     """Train with the settings of a recogniser, which stays as it is."""
     ner.check(dev is not None)
-    features = ner.feature_set()
-    pipeline = Pipeline.of(ner.annotators, open_model=type(ner).load)
+    given = Given.of(ner)  # before the corpus is read: what is wrong with them is said before any work
     start = time.perf_counter()
     documents = as_documents(corpus)
     if not any(len(s) for document in documents for s in document.sentences):
         raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
-    model = ner.model_for(documents)
-    trainer = ner.check_model(model)
+    model = ner.model_for(documents, alone=learner is None)
+    trainer = ner.trainer_for(model, documents, alone=learner is None)
     decide = decision(ner.decide)
     if dev is None and decide.penalty_wanted == "auto" and model.penalised:
-        return _with_own_penalty(ner, model, documents, listener, start_from)
+        hold(model, [s for document in learned(model, documents) for s in document.sentences], ner.keep)
+        return _with_own_penalty(ner, model, trainer, documents, listener, start_from, learner)
     if start_from is not None and not trainer.warm:
         raise ParameterError(
             f"the trainer {trainer.name!r} starts from nothing, so that start=… has no meaning; leave it out, or use "
             'trainer="lbfgs" where the model takes it'
         )
-    own = [s for document in documents for s in document.sentences]
+    task, pipeline = _task(ner, model, trainer, documents, dev, listener, given)
+    task = replace(task, start=start_from, learner=learner)
+    return _finished(ner, task, pipeline, fit_model(model, task), documents, start)
+
+
+def _task(
+    ner: Recognizer,
+    model: Model,
+    trainer: Trainer,
+    documents: list[Document],
+    dev: Iterable[Sentence | Document] | None,
+    listener: Listener | None,
+    given: Given | None = None,
+) -> tuple[Task, Pipeline]:
+    """Annotate the data; return what to learn from, and what has learned to annotate."""
+    given = Given.of(ner) if given is None else given
+    features, pipeline = given.features.at(model.sites), given.pipeline
     documents = learned(model, documents)
     pipeline.use_threads(ner.threads)
     wanted = (*features.columns(), *model.requires)
@@ -96,25 +128,30 @@ def train(
         [len(document.sentences) for document in documents],
         features,
         trainer,
-        penalty=_penalty(decide, model),
+        penalty=_penalty(decision(ner.decide), model),
         keep=ner.keep,
         dev=dev_sentences,
         seed=ner.seed,
         threads=ner.threads,
         listener=listener,
-        start=start_from,
-        learner=learner,
     )
-    fitted = fit_model(model, task)
+    return task, pipeline
+
+
+def _finished(
+    ner: Recognizer, task: Task, pipeline: Pipeline, fitted: Fitted, documents: list[Document], start: float
+) -> Training:
+    """Decide how the trained model answers and how text is cut, and say what happened."""
     try:
-        rule, chosen = settle(decide, task, fitted)
+        rule, chosen = settle(decision(ner.decide), task, fitted)
     except KeyboardInterrupt:  # the model is there, only the decision is not
         fitted = replace(fitted, interrupted=Interrupted(fitted.trained, fitted.history))
         rule, chosen = Rule(), {}
     facts = _facts(task, fitted, rule, start)
     facts |= chosen
     if ner.cuts_itself:
-        return Training(fitted, pipeline, rule, facts, DEFAULT)
+        return Training(fitted, pipeline, rule, facts, DEFAULT_RULES)
+    own = [s for document in documents for s in document.sentences]
     rules = ner.token_rules()
     made = choose_rules(own, ner.threads) if rules is None else compare_rules(own, rules, ner.threads)
     return Training(fitted, pipeline, rule, facts | {"tokenizer": made.to_json()}, made.rules)
@@ -128,20 +165,38 @@ def _penalty(decide: Decision, model: Model) -> Wanted:
 
 
 def _with_own_penalty(
-    ner: Recognizer, model: Model, documents: list[Document], listener: Listener | None, start_from: Trained | None
+    ner: Recognizer,
+    model: Model,
+    trainer: Trainer,
+    documents: list[Document],
+    listener: Listener | None,
+    start_from: Trained | None,
+    learner: Callable[..., ComponentLearner] | None,
 ) -> Training:
-    """Choose the penalty by cross-fitting, then train on all documents."""
+    """Choose the penalty by cross-fitting, then train on all documents, from the weights of the last of these models
+    if that brings the trainer to its end sooner.
+
+    What a choice goes by need not be at its optimum, and is not watched; held-out data never meet a start that has seen
+    them.
+    """
     start = time.perf_counter()
-    settings = {**ner.get_params(deep=False), "model": model}
-
-    def one(kept: list[Document], held: list[Document]) -> Training:
-        return train(type(ner)(**settings), kept, held, listener, start_from)
-
-    curve, stopped = cross_fitted(documents, one)
-    if stopped is not None:
-        return stopped  # type: ignore[no-any-return]
+    parts = folds(documents)
+    tell = Retold(listener, len(parts) + 1)
+    curve: Curve | None = None
+    known = start_from
+    for number, (kept, held) in enumerate(parts):
+        task, pipeline = _task(ner, model, trainer.roughly(), kept, held, tell.of(number))
+        task = replace(task, watched=False, start=start_from, learner=learner)
+        fitted = fit_model(model, task)
+        if fitted.interrupted is not None:
+            return _finished(ner, replace(task, dev=None), pipeline, fitted, documents, start)
+        curve = added(curve, fitted.trained.penalty_curve)
+        known = fitted.trained if trainer.sooner and start_from is None and learner is None else start_from
     fixed = replace(decision(ner.decide), penalty=0.0 if curve is None else curve.chosen)  # type: ignore[call-arg]
-    done = train(type(ner)(**{**settings, "decide": fixed}), documents, None, listener, start_from)
+    settings = {**ner.get_params(deep=False), "model": model, "trainer": trainer, "decide": fixed}
+    done = train(type(ner)(**settings), documents, None, tell.of(len(parts)), known, learner)
+    if start_from is None:
+        done.facts.pop("start", None)  # which nobody has asked for
     if curve is not None:
         done.fitted.trained.penalty_curve = curve
         done.facts["penalty_curve"] = curve.to_json()
@@ -157,6 +212,7 @@ def learned(model: Model, documents: list[Document]) -> list[Document]:
 def _facts(task: Task, fitted: Fitted, rule: Rule, start: float) -> dict[str, Any]:
     trained, held, history = fitted.trained, fitted.held, fitted.history
     facts: dict[str, Any] = {
+        "trainer": task.trainer.to_json(),
         "sentences": len(task.sentences),
         "tokens": sum(task.lengths),
         "mentions": sum(map(len, held.mentions)),

@@ -17,7 +17,7 @@ from spanloom.annotators import (
     train_udpipe,
     train_udpipe_tagger,
 )
-from spanloom.annotators.base import CLASSES
+from spanloom.annotators.base import ANNOTATOR_CLASSES
 from spanloom.base.errors import CorpusError, ModelFileError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.learning import LBFGS
@@ -168,7 +168,7 @@ def test_an_annotator_that_is_not_defined_is_named(tmp_path: Path, monkeypatch: 
     Recognizer(features=["bias"], annotators=[Length(4)], trainer=LBFGS(max_iter=5)).fit(corpus()).save(
         tmp_path / "ner.loom"
     )
-    monkeypatch.delitem(CLASSES, "chars")
+    monkeypatch.delitem(ANNOTATOR_CLASSES, "chars")
     with pytest.raises(ModelFileError, match=r"ner\.loom: .* of the kind 'chars'.* import the module that defines it"):
         Recognizer.load(tmp_path / "ner.loom")
 

@@ -32,6 +32,36 @@ def test_float32_comes_back_to_the_bit(seed: int, zeros: float, distinct: int) -
     assert sum(a.nbytes for a in packed.values()) <= sum(a.nbytes for a in given.values())
 
 
+@pytest.mark.parametrize(("zeros", "distinct"), [(0.5, 30_000), (0.0, 20_000), (0.5, 10**7), (1.0, 10)])
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
+def test_many_rows_come_back_by_blocks(zeros: float, distinct: int, precision: str) -> None:
+    """As the table that they are packed from, to the bit: int8 codes of codes are the same."""
+    weights = table(5, rows=40_000, columns=3, zeros=zeros, distinct=min(distinct, 200_000))
+    once = unpack(*pack({"w": weights, "v": weights[:, :2].copy()}, precision))
+    again = unpack(*pack(once, precision))
+    for name in ("v", "w"):
+        assert once[name].shape == (40_000, 3 if name == "w" else 2)
+        assert np.array_equal(once[name], again[name])
+        assert np.allclose(once[name], weights[:, : once[name].shape[1]], rtol=0.04, atol=0.02)
+    if precision == "float32":
+        assert np.array_equal(once["w"], weights)
+
+
+def test_the_caller_says_where_tables_go() -> None:
+    weights = table(7, rows=20_000)
+    asked: list[Any] = []
+
+    def room(rows: int, columns: Any) -> list[Any]:
+        asked.append((rows, list(columns)))
+        whole = np.zeros((rows, sum(columns) + 1), np.float32)
+        return [whole[:, :2], whole[:, 3:]]
+
+    back = unpack(*pack({"a": weights[:, :2].copy(), "b": weights[:, 2:].copy()}), room)
+    assert asked == [(20_000, [2, 3])]
+    assert np.array_equal(np.hstack([back["a"], back["b"]]), weights)
+    assert back["a"].base is back["b"].base
+
+
 @pytest.mark.parametrize(("precision", "most"), [("float16", 2**-11), ("int8", 10000 ** (0.5 / 126) - 1)])
 def test_shorter_numbers_err_by_a_known_share(precision: str, most: float) -> None:
     weights = table(3)

@@ -9,7 +9,7 @@ import pytest
 
 from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.annotators import annotator
-from spanloom.annotators.base import CLASSES
+from spanloom.annotators.base import ANNOTATOR_CLASSES
 from spanloom.base.errors import ParameterError
 from spanloom.base.plugins import ANNOTATORS, FORMATS, load_plugin, plugins
 from spanloom.features import FeatureSet
@@ -71,7 +71,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: spanloom-shout\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRIES)
     monkeypatch.syspath_prepend(site)
-    monkeypatch.delitem(CLASSES, "spelled", raising=False)
+    monkeypatch.delitem(ANNOTATOR_CLASSES, "spelled", raising=False)
     monkeypatch.delitem(sys.modules, "spanloom_shout", raising=False)
     return site
 
@@ -97,7 +97,7 @@ def test_an_annotator_is_made_by_its_prefix_and_kept_in_a_file(installed: Path, 
     assert "spelled[0]=3" in ner.extractor_.names()
     assert "spelled[0]=5" not in ner.extractor_.names()
     ner.save(tmp_path / "m.loom")
-    del CLASSES["spelled"]
+    del ANNOTATOR_CLASSES["spelled"]
     del sys.modules["spanloom_shout"]
     again = Recognizer.load(tmp_path / "m.loom")  # found by its kind, without importing the package first
     assert again.predict(train) == ner.predict(train)

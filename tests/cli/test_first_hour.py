@@ -288,3 +288,42 @@ def test_training_points_at_tags_that_are_not_read(tmp_path: Path) -> None:
 
 def test_completion_is_offered() -> None:
     assert "--install-completion" in run("--help").output
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["tag", "gania", "x y"], "No such file or directory: 'gania'"),
+        (["tag", "gania", "x.jsonl"], "No such file or directory: 'gania'"),
+        (["validate", "novelz"], "^novelz: no such file or directory; for a new one"),
+        (["tag", "genia", "BRCA1"], "^BRCA1: no such file or directory; a text of one word goes through a pipe"),
+    ],
+)
+def test_a_name_that_is_nowhere_is_said_first(args: list[str], message: str) -> None:
+    with pytest.raises((SpanloomError, OSError), match=message):
+        run(*args)
+
+
+def test_records_of_another_shape_are_told_which_fields_are_the_text(model: Path, tmp_path: Path) -> None:
+    """The first unknown field is the id, not the text."""
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"pmid": 1, "title": "A.", "abstract": "Anna sings."}\n', encoding="utf-8")
+    typed = f"jsonl:{path}?text=title,abstract"
+    with pytest.raises(CorpusError, match=re.escape(f"'{typed}'")):
+        run("tag", model, path)
+    assert run("tag", model, typed).exit_code == 0
+
+
+def test_training_names_the_model_that_it_chose(tmp_path: Path) -> None:
+    """With the L2 penalty that goes with it; ``info`` has it, too."""
+    nested = Document([Sentence(["a", "b"], [Mention("X", ((0, 2),)), Mention("X", ((0, 1),))])])
+    write([nested] * 3, tmp_path / "train.jsonl")
+    done = run("train", tmp_path / "train.jsonl", "-o", tmp_path / "m.loom")
+    assert "model state (share 0.3), trainer sdca (l2 0.1)" in done.stdout
+    assert "1 label\n" in done.stdout
+    assert "trainer sdca (l2 0.1, tol 0.0001)" in " ".join(run("info", tmp_path / "m.loom").stdout.split())
+
+
+def test_one_document_is_one_document(tmp_path: Path) -> None:
+    write([doc("a")], tmp_path / "in.jsonl")
+    assert "1 document, 1 sentence," in run("stats", tmp_path / "in.jsonl").stdout

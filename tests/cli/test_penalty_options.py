@@ -26,7 +26,7 @@ def test_train_chooses_and_tag_overrides(tmp_path):
     )
     assert "mention penalty" in told
     ner = Recognizer.load(model)
-    assert ner.model_.name == "edge"
+    assert ner.model_.name == "state"
     curve = ner.training_["penalty_curve"]
     assert set(ner.mention_penalty_.values()) <= {curve["best"]}
 

@@ -138,7 +138,10 @@ def test_tag_prints_any_format_of_lines(model):
         (["--format", "brat"], "brat is not a format of lines and needs a path"),
         (["--format", "gum", "-o", "x"], "'gum' can be read only"),
         (["--format", "draw", "-o", "x.txt"], "leave --output out"),
-        (["-o", "x.foo"], "cannot tell the format of 'x.foo'"),
+        (
+            ["-o", "x.foo"],
+            "x.foo: no such file or directory; for a new one, whose name tells no format, write FORMAT:x.foo",
+        ),
         (["-o", "no/such/x.jsonl"], "no/such: no such folder"),
     ],
 )
@@ -222,7 +225,10 @@ def test_a_failed_training_leaves_the_old_model(model, tmp_path):
 
 @pytest.mark.parametrize("after", [1, 3])
 def test_interrupting_keeps_the_model_so_far(tmp_path, monkeypatch, after):
-    """Ctrl-C after some iterations: the model so far is written (nobody can be asked here), exit code 130."""
+    """Ctrl-C after some iterations: the model so far is written (nobody can be asked here), exit code 130.
+
+    It gets a name of its own: nobody takes it for a whole one, and a whole one that was there stays.
+    """
     out = tmp_path / "m.loom"
 
     def stop(self, record):
@@ -233,7 +239,11 @@ def test_interrupting_keeps_the_model_so_far(tmp_path, monkeypatch, after):
     done = run("train", "sample:train", "--model", "chain", "--keep", "longest", "-o", out)
     assert done.returncode == 130
     assert f"interrupted after {after} iterations" in done.stderr
-    assert Recognizer.load(out).training_["interrupted"]
+    assert not out.exists()
+    kept = tmp_path / "m.loom.interrupted"
+    assert str(kept) in done.stderr
+    assert Recognizer.load(kept).training_["interrupted"]
+    assert run("tag", kept, "IL-2 gene expression").returncode == 0
 
 
 def test_interrupting_before_the_first_iteration_writes_nothing(tmp_path, monkeypatch):

@@ -81,7 +81,8 @@ def test_features_are_the_pairs_that_are_frequent_enough(least, states, transiti
     wanted = itertools.product(names, labels) if states else observed
     expected = {pair for pair in wanted if least <= observed[pair]}
     also = {pair for pair in (itertools.product(labels, labels) if transitions else pairs) if least <= pairs[pair]}
-    found = ChainFeatures(corpus.select(np.arange(len(X))), len(names), len(labels), least, states, transitions)
+    chosen = corpus.select(np.arange(len(X)))
+    found = ChainFeatures(chosen, len(names), len(labels), least, all_states=states, all_transitions=transitions)
     ptr, columns = found.ptr.tolist(), found.labels.tolist()
     assert {(names[a], labels[c]) for a in range(len(names)) for c in columns[ptr[a] : ptr[a + 1]]} == expected
     assert {(labels[i // 4], labels[i % 4]) for i, n in enumerate(found.transition_of) if n >= 0} == also

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spanloom.corpus.kinds import KINDS, kinds
+from spanloom.corpus.kinds import MENTION_KINDS, kinds
 from spanloom.corpus.mention import Mention
 
 
@@ -44,7 +44,7 @@ def depth(sentence: list[Mention], m: Mention) -> int:
 def test_every_kind_equals_its_definition(sentences: list[list[Mention]]) -> None:
     found = kinds(sentences)
     pairs = [(sentence, m) for sentence in sentences for m in sentence]
-    for kind in KINDS:
+    for kind in MENTION_KINDS:
         assert found[kind].tolist() == [by_definition(sentence, m)[kind] for sentence, m in pairs], kind
     assert found.depth.tolist() == [depth(sentence, m) for sentence, m in pairs]
     assert found.sentence.tolist() == [k for k, sentence in enumerate(sentences) for _ in sentence]

@@ -82,14 +82,70 @@ def test_the_two_slopes_that_made_the_data_are_found() -> None:
     assert calibrate("auto", p, right, np.arange(len(p))).calibration is not None
 
 
-def test_kinds_are_compared_by_the_mentions_of_answers() -> None:
-    """All together say that half are right; those of the answers are right as often as given, and nothing changes."""
+def test_answers_and_others_have_a_curve_each() -> None:
+    """All together say that half are right; those of the answers are right as often as given, and do not change."""
     random = np.random.default_rng(6)
     answers = np.arange(4000) % 4 == 0
     p = np.full(4000, 0.8)
     right = np.where(answers, random.random(4000) < 0.8, random.random(4000) < 0.4)
-    assert calibrate("auto", p, right, np.arange(4000)).calibration is not None
-    assert calibrate("auto", p, right, np.arange(4000), answers).calibration is None
+    together = calibrate("auto", p, right, np.arange(4000)).calibration
+    assert together is not None
+    assert together.others is None
+    assert float(together(0.8)) == pytest.approx(0.5, abs=0.03)
+    done = calibrate("auto", p, right, np.arange(4000), answers)
+    apart = done.calibration
+    assert apart is not None
+    assert apart.of([0.8, 0.8], [True, False]) == pytest.approx([0.8, 0.4], abs=0.03)
+    assert done.probs[answers].mean() == pytest.approx(0.8, abs=0.03)
+    assert done.probs[~answers].mean() == pytest.approx(0.4, abs=0.03)
+    assert Calibration.from_json(apart.to_json()) == apart
+
+
+def test_what_is_asked_for_of_calibrated_mentions_is_looked_for_below_both_curves() -> None:
+    """0.5 becomes 0.9 outside of answers: whoever asks for 0.9 must look from 0.5 on."""
+    curve = Calibration("temperature", (1.0, 0.0), Calibration("platt", (1.0, float(np.log(9)))))
+    assert curve.least(0.9) == pytest.approx(0.5)
+    assert curve.inverse(0.9) == pytest.approx(0.9)
+
+
+def test_the_same_mention_has_the_same_probability_whatever_is_asked_for() -> None:
+    """Among answers, and among all mentions above a probability: it knows whether it is in the best structure."""
+    train, dev = list(read("sample:train")), list(read("sample:dev"))
+    ner = Recognizer("edge", keep="longest", trainer=LBFGS(max_iter=20), threads=1).fit(train)
+    ner.set_decision(Best(calibrate="platt"), dev)
+    assert ner.rule_.calibration is not None
+    assert ner.rule_.calibration.others is not None
+    answers = [{m: m.prob for m in doc.mentions} for doc in ner.predict(dev, probabilities=True)]
+    all_of_them = [{m: m.prob for m in doc.mentions} for doc in ner.predict(dev, above=0.01)]
+    shared = [
+        (own[m], p) for own, likely in zip(answers, all_of_them, strict=True) for m, p in likely.items() if m in own
+    ]
+    assert len(shared) > 20
+    assert all(a == pytest.approx(b, abs=1e-12) for a, b in shared)
+    assert sum(map(len, all_of_them)) > len(shared)
+
+
+@pytest.mark.parametrize("kind", ["platt", "beta"])
+@pytest.mark.parametrize("value", [0.0, 1e-7, 0.3, 0.8, 1.0])
+@pytest.mark.parametrize("count", [2, 3, 1000, 4000])
+def test_one_probability_for_all_becomes_the_share_that_is_right(kind: str, value: float, count: int) -> None:
+    """In closed form: all with the same p, so that offset alone can be learned; Platt's targets of half of them."""
+    made = CALIBRATIONS[kind](np.full(count, value), np.arange(count) % 2 == 0)
+    assert made is not None
+    right = (count + 1) // 2
+    target = (right * (right + 1) / (right + 2) + (count - right) / (count - right + 2)) / count
+    assert float(made(value)) == pytest.approx(target, abs=1e-9)
+    assert made.values[:-1] == (1.0,) * (len(made.values) - 1)
+
+
+@pytest.mark.parametrize("kind", ["platt", "beta"])
+def test_two_probabilities_become_the_two_shares(kind: str) -> None:
+    """Also by the beta curve, whose three numbers two points cannot tell apart."""
+    p, right = np.repeat([0.9, 0.1], 400), np.arange(800) % 4 == 0
+    right[:400] = ~right[:400]
+    made = CALIBRATIONS[kind](p, right)
+    assert made is not None
+    assert made([0.9, 0.1]) == pytest.approx([0.75, 0.25], abs=0.002)
 
 
 def test_probabilities_of_a_part_come_from_a_curve_of_the_others() -> None:

@@ -8,8 +8,20 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from spanloom import Mention, Sentence
-from spanloom.decisions.rescoring import CONTEXT, LOWEST, NUMBERS, TEXT, Rescoring, _products, _regress, describe
+from spanloom import Mention, Sentence, _native
+from spanloom.decisions.rescoring import (
+    CONTEXT,
+    LOWEST,
+    NUMBERS,
+    TEXT,
+    Rescoring,
+    Surface,
+    _products,
+    _regress,
+    describe,
+)
+from spanloom.learning.online import native_restrictions
+from spanloom.schemes.subsets import decode_subset
 
 APART = Mention("cell", ((0, 1), (4, 5)))
 PLAIN = Sentence(["A", "b", "c", "D", "e", "f", "g"])
@@ -75,11 +87,67 @@ def rescoring(bias: float, least: float, thresholds: dict[str, float]) -> Rescor
     return Rescoring((0.0,) * n, (1.0,) * n, (0.0,) * _products(np.zeros((1, n))).shape[1], bias, least, thresholds)
 
 
+def rescored(
+    second: Rescoring,
+    candidates: list[tuple[float, Mention]],
+    above: tuple[float, ...] = (),
+    restrictions: tuple[str, ...] = (),
+) -> list[tuple[float, Mention]]:
+    """What becomes of candidates of the label "cell"; the best come first."""
+    surface, types = Surface.of([PLAIN]), ["cell"]
+    subsets = [(score, types.index(m.label), list(m.tokens)) for score, m in candidates]
+    found = second.native(types).rescore(
+        subsets, *surface.arrays, native_restrictions(restrictions), np.array(above, float), tagged=False
+    )
+    return [(score, decode_subset(types[t], tokens)) for score, t, tokens, _ in found]
+
+
 def test_contiguous_candidates_keep_their_scores() -> None:
     second = rescoring(5.0, 1.0, {"cell": 0.25})
     whole = Mention("cell", ((3, 5),))
-    assert second.rescore([(9.0, whole), (-2.0, APART)], PLAIN) == [(9.0, whole), (4.25, APART)]
-    assert second.rescore([], PLAIN) == []
+    assert rescored(second, [(9.0, whole), (-2.0, APART)]) == [(9.0, whole), (4.25, APART)]
+    assert rescored(second, [(9.0, whole), (-2.0, APART)], above=(4.25,)) == [(9.0, whole)], "above is not at"
+    assert rescored(second, []) == []
+
+
+def test_what_a_better_candidate_forbids_is_left_out() -> None:
+    second = rescoring(5.0, 1.0, {"cell": 0.25})
+    whole, beside, inner = Mention("cell", ((3, 6),)), Mention("cell", ((5, 7),)), Mention("cell", ((3, 4),))
+    candidates = [(9.0, whole), (8.0, beside), (7.0, inner), (-2.0, APART)]
+    for name, left in (
+        ("no_overlap", [whole]),
+        ("no_embedding", [whole, beside, APART]),
+        ("no_self_embedding", [whole, beside, APART]),
+        ("contiguous", [whole, beside, inner, APART]),
+    ):
+        assert [m for _, m in rescored(second, candidates, restrictions=(name,))] == left
+
+
+def test_log_odds_are_those_of_the_numbers() -> None:
+    """The weights on the numbers and on the products of every two, far numbers cut; in numpy and natively."""
+    random, n = np.random.default_rng(3), len(NUMBERS)
+    weights = random.normal(size=_products(np.zeros((1, n))).shape[1])
+    second = Rescoring(tuple(random.normal(size=n)), tuple(random.uniform(0.05, 2, n)), tuple(weights), 0.5, 0.0, {})
+    candidates = [(1.0, Mention("cell", ((3, 5),))), (0.5, APART), (-1.0, Mention("cell", ((0, 2), (4, 5))))]
+    _, table = describe(candidates, PLAIN)
+    found = [score for score, m in rescored(second, candidates) if m.discontinuous]
+    assert found == pytest.approx(sorted(second.odds(table), reverse=True))
+
+
+def test_the_borders_of_rescoring_are_checked() -> None:
+    surface = Surface.of([PLAIN])
+    with pytest.raises(ValueError, match="2 weights for 29 numbers"):
+        _native.Rescoring(np.zeros(29), np.ones(29), np.zeros(2), 0.0, 0.0, np.zeros(1))
+    for tokens in ([], [2, 1], [0, 7], [1, 1]):
+        with pytest.raises(ValueError, match="do not ascend within 7"):
+            _native.describe_candidates([(0.0, 0, tokens)], *surface.arrays, tagged=False)
+    with pytest.raises(ValueError, match="surface of 6 tokens instead of 7"):
+        _native.describe_candidates([], surface.arrays[0][:6], *surface.arrays[1:], tagged=False)
+    native = rescoring(5.0, 1.0, {}).native(["cell"])
+    with pytest.raises(ValueError, match="type 1 of 1"):
+        native.rescore([(0.0, 1, [0])], *surface.arrays, native_restrictions(()), np.zeros(0), tagged=False)
+    with pytest.raises(ValueError, match="2 scores to be above for 1 types"):
+        native.rescore([], *surface.arrays, native_restrictions(()), np.zeros(2), tagged=False)
 
 
 def test_products_of_every_two() -> None:
@@ -110,7 +178,7 @@ def test_rescoring_is_learned() -> None:
     scored, gold = [*good, *bad, *good, *bad], ([[sibling, APART]] * 3 + [[]] * 3) * 2
     second = Rescoring.learn(scored, [PLAIN] * 12, gold)
     assert second is not None
-    taken = [[m for score, m in second.rescore(some, PLAIN) if score > 0] for some in scored]
+    taken = [[m for score, m in rescored(second, some) if score > 0] for some in scored]
     assert [sorted(some) for some in taken] == [sorted(some) for some in gold]
     assert Rescoring.from_json(second.to_json()) == second
     assert Rescoring.learn(bad, [PLAIN] * 3, [[]] * 3) is None

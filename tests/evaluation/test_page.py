@@ -11,7 +11,7 @@ import pytest
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.page import page, write_page
-from spanloom.evaluation.page.chart import Chart, Line
+from spanloom.evaluation.page.chart import Chart, ChartLine
 
 
 class Reader(HTMLParser):
@@ -131,7 +131,7 @@ def test_an_empty_report_has_a_page(tmp_path):
 
 def test_chart_puts_points_where_they_belong():
     """The corners of the range are the corners of the plot."""
-    chart = Chart("x", "y", (0, 10), (0, 1), [Line("l", [(0, 0), (10, 1)], dots=True)], [((10, 1), "<top>")])
+    chart = Chart("x", "y", (0, 10), (0, 1), [ChartLine("l", [(0, 0), (10, 1)], dots=True)], [((10, 1), "<top>")])
     svg = chart.svg()
     assert 'points="44.0,220.0 368.0,14.0"' in svg
     assert "&lt;top&gt;" in svg

@@ -316,7 +316,7 @@ def test_use_before_fit_and_bad_settings() -> None:
     extractor = FeatureExtractor(FeatureSet(["word"]))
     with pytest.raises(NotFittedError, match="call fit"):
         extractor.transform([])
-    with pytest.raises(ParameterError, match="sites must be one of tokens, gaps, segments, got 'words'"):
+    with pytest.raises(ParameterError, match="sites must be one of tokens, gaps, segments, mentions, got 'words'"):
         FeatureExtractor(FeatureSet(["word"]), "words")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="threads must be"):
         extractor.fit([], threads=0)

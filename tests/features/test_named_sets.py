@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,29 @@ def test_clusters_are_left_to_templates_that_speak_of_them(paths: Path) -> None:
         TRAIN
     )
     assert set(ner.extractor_.names()) == {"bias", "cluster(lower(word), brown, 2)[0]=01"}
+
+
+def test_at_gaps_the_default_set_looks_at_both_sides_alike() -> None:
+    """What is seen of the word after the gap is seen of the word before it, and so on outwards."""
+    features = FeatureSet.named("default").at("gaps")
+    single = {(str(a.view), a.offset) for t in features.parsed() if len(t.atoms) == 1 for a in t.atoms if a.view.column}
+    words = {(view, offset) for view, offset in single if view != "bias"}
+    assert {(view, -1 - offset) for view, offset in words} == words
+
+
+def test_what_is_added_to_the_default_set_stays_at_gaps() -> None:
+    given = FeatureSet.named("default+dep").plus(["pos"])
+    made = replace(given, min_count=3).at("gaps")
+    assert made.name == "default-gaps+dep"
+    assert made.min_count == 3
+    assert set(made.templates) == {*FeatureSet.named("default-gaps+dep").templates, "pos"}
+    assert made.at("gaps") is made
+    assert given.at("tokens") is given
+    assert FeatureSet(["word"], name="default").at("gaps").templates == ("word",)
+
+
+@pytest.mark.parametrize(("model", "name"), [("edge", "default-gaps"), ("state", "default-gaps"), ("chain", "default")])
+def test_models_of_gaps_take_the_default_set_for_gaps(model: str, name: str) -> None:
+    ner = Recognizer(model, trainer=Auto(max_iter=1), threads=1)
+    ner.fit([Sentence(["a", "b"], [Mention("X", ((0, 1),))])])
+    assert ner.extractor_.features.name == name

@@ -238,3 +238,28 @@ def test_lattices_must_fit():
         extractor.fit([Sentence(["a"])], None, Lattices.up_to(np.array([2]), 1, extractor.layout))
     with pytest.raises(CorpusError, match="segments need lattices"):
         extractor.fit([Sentence(["a"])])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data(), st.integers(1, 5))
+def test_gaps_and_segments_side_by_side_are_those_of_each_alone(data, longest):
+    """Of sites ``mentions``, rows of gaps are those of sites ``gaps``, then come those of sites ``segments``."""
+    words = st.lists(st.sampled_from("abc"), max_size=6)
+    sentences = [Sentence(data.draw(words)) for _ in range(3)]
+    at_gaps = ["bias", "word[-1..1]", "word[-1] & word[0]", "bag(word, -1..0)"]
+    whole = [t for t in TEMPLATES if t.startswith(("first(word)", "left(word", "segment(word)", "size"))][:5]
+
+    def names(templates, sites, layout):
+        extractor = FeatureExtractor(FeatureSet(templates), sites)
+        lattices = None if layout is None else Lattices.up_to(np.array([len(s) for s in sentences]), longest, layout)
+        rows = extractor.fit(sentences, lattices=lattices)
+        found = [sorted(extractor.name(f) for f in rows.ids[a:b]) for a, b in itertools.pairwise(rows.row_ptr.tolist())]
+        return [found[a:b] for a, b in itertools.pairwise(rows.group_ptr.tolist())]
+
+    whole = [t for t in whole if "pos" not in t]
+    layout = FeatureExtractor(FeatureSet(whole), "segments").layout
+    both = FeatureExtractor(FeatureSet([*at_gaps, *whole]), "mentions").layout
+    assert (both.left, both.right, both.inside, both.gaps) == (layout.left, layout.right, False, True)
+    found = names([*at_gaps, *whole], "mentions", both)
+    gaps, segments = names(at_gaps, "gaps", None), names(whole, "segments", layout)
+    assert found == [[*a, *b] for a, b in zip(gaps, segments, strict=True)]

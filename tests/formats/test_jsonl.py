@@ -208,7 +208,9 @@ def test_formats_that_are_not_lines_need_a_path(format: str) -> None:
 
 
 def test_a_name_that_tells_no_format() -> None:
-    with pytest.raises(ParameterError, match=r"cannot tell the format of 'x.foo' \(no such file.*write FORMAT:x.foo"):
+    with pytest.raises(
+        ParameterError, match=r"^x.foo: no such file or directory; for a new one, .* write FORMAT:x.foo"
+    ):
         write([], "x.foo")
 
 

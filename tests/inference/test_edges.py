@@ -24,6 +24,7 @@ from spanloom.models.semimarkov import SegmentComponent
 from spanloom.models.spans import SpanComponent
 from spanloom.models.state import StateComponent
 from spanloom.models.tagger import TagComponent
+from spanloom.models.tree import TreeComponent
 from spanloom.schemes import Segments, decode_separators
 from spanloom.schemes.biohd import Biohd
 
@@ -44,6 +45,7 @@ def long_case(name: str) -> tuple[object, int, int, Shapes]:
         "hypergraph": (HypergraphComponent("a"), N, 0),
         "semimarkov": (SegmentComponent(["a", "b"]), lattices.rows, 9),
         "spans": (SpanComponent(["a", "b"]), lattices.rows, 0),
+        "tree": (TreeComponent(["a", "b"], [("a", "b")]), lattices.rows, 8),
     }
     component, sites, pairs = made[name]
     return component, sites, pairs, Shapes([N], lattices)
@@ -51,7 +53,7 @@ def long_case(name: str) -> tuple[object, int, int, Shapes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["chain", "chain free", "BIOHD", "tagger", "edge", "state", "hypergraph", "semimarkov", "spans"]
+    "name", ["chain", "chain free", "BIOHD", "tagger", "edge", "state", "hypergraph", "semimarkov", "spans", "tree"]
 )
 def test_ten_thousand_tokens_take_seconds(name: str) -> None:
     component, sites, pairs, shapes = long_case(name)

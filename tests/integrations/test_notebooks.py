@@ -88,6 +88,14 @@ def test_progress_outside_of_notebooks_is_lines(ner: Recognizer, capsys: pytest.
     assert told.out == ""
 
 
+def test_the_time_that_is_left_is_told_once_it_is_known() -> None:
+    """Reading the corpus does not count, nor is the first iteration enough to say how long all take."""
+    watched = Watched(100)
+    lines = [watched.take(Iteration(n, 0, 1.0, 0.0, 0.0, 1, 4.0))[1] for n in range(1, 7)]
+    assert all("left" not in line for line in lines[:4])
+    assert lines[4].endswith("about 76 s left")  # 4 s for the first twentieth, however long reading took
+
+
 def test_shares_grow_to_the_whole() -> None:
     """Two parts of ten iterations: after the first part half is done."""
     watched = Watched(10)

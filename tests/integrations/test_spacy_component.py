@@ -18,6 +18,7 @@ needs("spacy")
 
 import spacy  # noqa: E402
 from spacy import displacy, ty  # noqa: E402
+from spacy.tests.util import assert_docs_equal, assert_packed_msg_equal, get_batch  # noqa: E402
 from spacy.tokens import Doc, DocBin, Span  # noqa: E402
 
 from spanloom import Mention, Recognizer, Sentence, read, write  # noqa: E402
@@ -302,6 +303,30 @@ def test_it_is_a_component_as_spacy_knows_them(files: dict[str, str]) -> None:
     assert nlp.get_pipe_meta("spanloom").assigns == ["doc.spans", "doc.ents"]
     assert nlp.analyze_pipes()["problems"] == {"spanloom": []}
     assert np.isclose(sum(v or 0 for v in nlp.get_factory_meta("spanloom").default_score_weights.values()), 1)
+
+
+def test_the_helpers_of_spacys_own_tests_find_nothing_wrong(files: dict[str, str]) -> None:
+    """Docs and pipelines that were serialised, streams, and docs whose batch the caller chose, compared by spaCy."""
+    nlp = pipeline(files["chain"])
+    copy = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    assert_packed_msg_equal(nlp.to_bytes(exclude=["vocab"]), copy.to_bytes(exclude=["vocab"]))
+    alone = [nlp(text) for text in TEXTS]
+    assert any(doc.ents for doc in alone)
+    streams = [nlp.pipe(TEXTS), copy.pipe(TEXTS), nlp.pipe(TEXTS, batch_size=2), nlp.pipe(map(nlp.make_doc, TEXTS))]
+    for stream in (*streams, (Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in alone)):
+        for one, other in zip(alone, stream, strict=True):
+            assert_docs_equal(one, other)
+            assert list(one.spans["sc"].attrs["scores"]) == pytest.approx(list(other.spans["sc"].attrs["scores"]))
+    for doc in get_batch(5):
+        assert_docs_equal(nlp(doc), next(nlp.pipe([Doc(doc.vocab, words=[t.text for t in doc])])))
+
+
+@pytest.mark.parametrize("tag", ["O", ""])
+def test_entities_are_written_the_same_whether_tokens_are_outside_or_unknown(files: dict[str, str], tag: str) -> None:
+    nlp = pipeline(files["chain"])
+    made = nlp.make_doc(TEXTS[0])
+    doc = Doc(nlp.vocab, [t.text for t in made], [bool(t.whitespace_) for t in made], ents=[tag] * len(made))
+    assert_docs_equal(nlp(doc), nlp(TEXTS[0]))
 
 
 def test_docbins_are_read_and_written_with_parts(tmp_path: Path) -> None:

@@ -80,11 +80,11 @@ def test_discontinuous_mentions_are_refused_or_left_out():
     assert ner.ceiling_ == pytest.approx(2 / 3)
 
 
-def test_auto_is_edge_for_overlap_and_chain_without():
+def test_auto_is_state_for_overlap_and_chain_without():
     """The documented default."""
     flat, nested = sentence("a b", ("X", 0, 1)), sentence("a b", ("X", 0, 1), ("Y", 0, 2))
     assert Recognizer(trainer=Auto(max_iter=2), threads=1).fit([flat]).model_.name == "chain"
-    assert Recognizer(trainer=Auto(max_iter=2), threads=1).fit([flat, nested]).model_.name == "edge"
+    assert Recognizer(trainer=Auto(max_iter=2), threads=1).fit([flat, nested]).model_.name == "state"
 
 
 @pytest.mark.parametrize("model", ["edge", "hypergraph", "chains", "state"])

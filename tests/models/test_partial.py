@@ -16,6 +16,7 @@ from spanloom.models.chain import ChainComponent
 from spanloom.models.component import Component, Shapes
 from spanloom.models.edge import EdgeComponent
 from spanloom.models.hypergraph import HypergraphComponent
+from spanloom.models.segmental import SegmentalComponent
 from spanloom.models.segments import all_segments
 from spanloom.models.semimarkov import SegmentComponent
 from spanloom.models.spans import SpanComponent
@@ -140,17 +141,18 @@ def test_separators_cannot_tell_which_mention_goes_on():
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.data(), st.sampled_from(["chain", "edge", "semimarkov"]))
+@given(st.data(), st.sampled_from(["chain", "edge", "semimarkov", "segmental"]))
 def test_supervision_is_the_probability_of_what_agrees(data, name):
     """log Z − log Z(agreeing) over the listed structures, beside a sentence of which all is known."""
     n, listed, known = data.draw(annotations(types=("a",), most=3))
-    shapes = Shapes([n, n])
+    shapes, layout = Shapes([n, n]), SegmentLayout(gaps=name == "segmental")
     if name == "chain":
         component: Component = ChainComponent(Segments("IOBES", ["B-a", "I-a", "E-a", "S-a"]), True)
     elif name == "edge":
         component, known = EdgeComponent("a"), Known(data.draw(st.sampled_from([(), None])))
     else:
-        component, shapes = SegmentComponent(["a"]), Shapes([n, n], all_segments([n, n], n, SegmentLayout()))
+        component = SegmentComponent(["a"]) if name == "semimarkov" else SegmentalComponent("a")
+        shapes = Shapes([n, n], all_segments([n, n], n, layout))
     sentences = [Sentence(["x"] * n, known=known), Sentence(["x"] * n)]
     supervision = supervise(component, sentences, [listed, listed], shapes)
     structure = component.structure_for(shapes)
@@ -161,7 +163,7 @@ def test_supervision_is_the_probability_of_what_agrees(data, name):
         np.array([0, sites, 2 * sites]), scores.ravel(), pairs
     )
     expected = 0.0
-    one = shapes if shapes.lattices is None else Shapes([n], all_segments([n], n, SegmentLayout()))
+    one = shapes if shapes.lattices is None else Shapes([n], all_segments([n], n, layout))
     one = Shapes([n], one.lattices)
     for row, what in zip(scores, (known, Known()), strict=True):
         graph, table = structure.graph(sites), np.concatenate([row, pairs])

@@ -34,6 +34,7 @@ def objective(ner: Recognizer) -> float:
     "settings",
     [
         {"model": "edge"},
+        {"model": "state", "share": 0.5},
         {"model": "chain"},
         {"model": "chain", "scheme": "BIES+"},
         {"model": "chain", "support": "observed"},
@@ -41,7 +42,7 @@ def objective(ner: Recognizer) -> float:
         {"model": "semimarkov"},
         {"model": "layered"},
     ],
-    ids=lambda settings: "-".join(settings.values()),
+    ids=lambda settings: "-".join(map(str, settings.values())),
 )
 def test_the_optimum_is_that_of_a_start_from_zero(settings: dict[str, Any]) -> None:
     """More sentences, from the model of fewer: the same objective in fewer evaluations."""

@@ -155,5 +155,5 @@ def test_decoders_refuse_what_does_not_fit():
         Decoder(full(2), np.zeros(4, np.float32), np.zeros(4)).best(rows)
     with pytest.raises(ValueError, match="not finite"):
         Decoder(full(2), np.array([np.nan, 0], np.float32), np.zeros(4))
-    with pytest.raises(ValueError, match="3 weights and 4 global weights do not fit"):
+    with pytest.raises(ValueError, match="3 weights do not fit 2 columns"):
         Decoder(full(2), np.zeros(3, np.float32), np.zeros(4))

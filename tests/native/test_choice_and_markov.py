@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,6 +67,36 @@ def test_normalisers_beyond_the_range_of_products():
     made = search(step=((0, 2000.0), (0, 2000.0), (0, 2000.0)))
     score, _ = best(made, [[2000.0, 0.0]])
     assert score == pytest.approx(np.log(1 / 2))
+
+
+@given(st.integers(1, 5), st.integers(5, 9), st.integers(1, 4), st.booleans(), st.data())
+def test_the_best_sequence_is_that_of_all(labels, states, sites, sharp, data):
+    """Whatever is left out on the way, with illegal labels and such that a token forbids: against enumeration."""
+    seed = np.random.default_rng(data.draw(st.integers(0, 1 << 30)))
+    step = seed.normal(size=(states + 1, labels)) * (8 if sharp else 1)
+    local = seed.normal(size=(sites, labels)) * (8 if sharp else 1)
+    local[seed.random(local.shape) < 0.15] = -np.inf
+    last = np.arange(states) % labels
+    goes = np.array([[seed.choice(np.flatnonzero(last == y)) for y in range(labels)] for _ in range(states + 1)])
+    goes[seed.random(goes.shape) < 0.2] = -1
+    may_end = seed.random(states) < 0.8
+    made = MarkovSearch(labels, step.ravel(), goes.astype(np.int32).ravel(), last.astype(np.int32), may_end.view("u1"))
+    top = -np.inf
+    for sequence in itertools.product(range(labels), repeat=sites):
+        state, total = states, 0.0
+        for t, y in enumerate(sequence):
+            if local[t, y] == -np.inf:
+                break
+            total += local[t, y] + step[state, y] - np.logaddexp.reduce(local[t] + step[state])
+            state = goes[state, y]
+            if state < 0:
+                break
+        else:
+            if may_end[state]:
+                top = max(top, total)
+    score, found = best(made, local)
+    assert score == pytest.approx(top)
+    assert (min(found) < 0) == (top == -np.inf)
 
 
 def test_nothing_possible_is_said():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def penalised(objective, x, l2):
 def test_one_sentence_of_two_choices_by_hand():
     """min log(1 + exp(-2 v)) + 2 l2 v²  has  v = 1 / (2 l2 (1 + exp(2 v)))."""
     data, l2 = rows([1], [[0]], 1), 0.7
-    ascent = DualAscent(CompressedRows(data, bundles=False), ChoiceStructure(2), supervise_first(1), l2, 1)
+    ascent = DualAscent(CompressedRows(data, bundles=False), [ChoiceStructure(2)], [supervise_first(1)], l2, 1)
     for _ in range(20):
         dual = ascent.round()
     v = ascent.x()[0]
@@ -85,7 +86,7 @@ def test_the_dual_rises_to_the_minimum_of_the_objective(values, weighted, l2):
     data, structure, supervision = chain(3, lengths, values=values, weights=weights)
     compressed = CompressedRows(data, bundles=False)
     objective = Likelihood(compressed, structure, supervision, threads=1)
-    ascent = DualAscent(compressed, structure, supervision, l2, 1)
+    ascent = DualAscent(compressed, [structure], [supervision], l2, 1)
     lowest = minimum(LearningProblem(data, structure, supervision), l2)
     duals = []
     for _ in range(40 if l2 > 1 else 250):
@@ -99,7 +100,7 @@ def test_the_dual_rises_to_the_minimum_of_the_objective(values, weighted, l2):
 def test_long_sentences_are_the_same_problem():
     """Above 256 sites nothing is kept of what they share."""
     data, structure, supervision = chain(2, [300, 5, 280])
-    ascent = DualAscent(CompressedRows(data, bundles=False), structure, supervision, 1.0, 1)
+    ascent = DualAscent(CompressedRows(data, bundles=False), [structure], [supervision], 1.0, 1)
     for _ in range(30):
         dual = ascent.round()
     assert dual == pytest.approx(minimum(LearningProblem(data, structure, supervision), 1.0), rel=1e-4)
@@ -109,7 +110,7 @@ def test_soft_targets():
     data = rows([1, 1, 1], [[0, 1], [1], [0]], 2)
     ptr, cells = np.array([0, 2, 4, 6]), np.array([0, 1, 0, 1, 0, 1], np.int32)
     supervision = Supervision(ptr, cells, values=np.array([0.25, 0.75, 0.5, 0.5, 0.9, 0.1]))
-    ascent = DualAscent(CompressedRows(data, bundles=False), ChoiceStructure(2), supervision, 0.3, 1)
+    ascent = DualAscent(CompressedRows(data, bundles=False), [ChoiceStructure(2)], [supervision], 0.3, 1)
     for _ in range(20):
         dual = ascent.round()
     assert dual == pytest.approx(minimum(LearningProblem(data, ChoiceStructure(2), supervision), 0.3), rel=1e-5)
@@ -119,11 +120,46 @@ def test_the_seed_decides():
     data, structure, supervision = chain(3, [4] * 12)
 
     def made(seed):
-        ascent = DualAscent(CompressedRows(data, bundles=False), structure, supervision, 0.1, seed)
+        ascent = DualAscent(CompressedRows(data, bundles=False), [structure], [supervision], 0.1, seed)
         return [ascent.round() for _ in range(2)]
 
     assert made(1) == made(1)
     assert made(1) != made(2)
+
+
+def sharing(lengths, *, labels=3, problems=3):
+    """Problems over the same rows, with targets of their own."""
+    made = [chain(labels, lengths, seed=seed) for seed in range(problems)]
+    data = made[0][0]
+    return [LearningProblem(data, structure, supervision) for _, structure, supervision in made]
+
+
+@pytest.mark.parametrize("lengths", [[1, 4, 7, 2, 0, 6], [300, 5]])
+@pytest.mark.parametrize("share", [0.0, 0.3, 2.0])
+def test_problems_that_share_weights_come_to_their_common_minimum(lengths, share):
+    """Short sentences, and long ones, of which nothing is kept that their sites share."""
+    problems, l2 = sharing(lengths), 0.5
+    *_, (record, learned) = LBFGS(l2=l2, tol=0.0, max_iter=2000).shared_steps(problems, share, threads=1)
+    rows = CompressedRows(problems[0].rows, bundles=False)
+    parts = [(p.structure, p.supervision) for p in problems]
+    ascent = DualAscent(rows, *map(list, zip(*parts, strict=True)), l2, 1, share=share)
+    duals = [ascent.round() for _ in range(150)]
+    assert all(dual <= record.objective * (1 + 1e-6) for dual in duals)
+    assert duals[-1] == pytest.approx(record.objective, rel=1e-4)
+    for t, (weights, (structure, supervision)) in enumerate(zip(learned(), parts, strict=True)):
+        objective = Likelihood(rows, structure, supervision, threads=1)
+        assert objective.weights(ascent.x(t)) == pytest.approx(weights.features.ravel(), abs=0.03)
+
+
+def test_the_trainer_learns_shared_weights_as_lbfgs_does():
+    problems = sharing([5] * 20)
+    *_, (wanted, best) = LBFGS(l2=0.3, tol=1e-9, max_iter=2000).shared_steps(problems, 0.5, threads=1)
+    records = [r for r, _ in SDCA(l2=0.3, tol=1e-6).shared_steps(problems, 0.5, seed=1, threads=1)]
+    assert records[-1].objective == pytest.approx(wanted.objective, rel=2e-6)
+    assert all(r.bound is not None and r.bound <= wanted.objective * (1 + 1e-7) for r in records)
+    again = [replace(p, start=one) for p, one in zip(problems, best(), strict=True)]
+    first, _ = next(SDCA(l2=0.3).shared_steps(again, 0.5, seed=1, threads=1))
+    assert first.objective == pytest.approx(wanted.objective, rel=1e-5), "it starts from what is given"
 
 
 @pytest.mark.parametrize("l2", [0.1, 1.0])
@@ -156,10 +192,20 @@ def test_what_it_does_not_take():
     data = rows([1], [[0]], 1)
     plain = CompressedRows(data, bundles=False)
     with pytest.raises(ValueError, match="l2 must be above 0"):
-        DualAscent(plain, ChoiceStructure(2), supervise_first(1), 0.0, 1)
+        DualAscent(plain, [ChoiceStructure(2)], [supervise_first(1)], 0.0, 1)
     masked = Supervision(np.zeros(2, np.int64), np.zeros(0, np.int32), masks=(np.array([0, 8]), np.ones(8, np.uint8)))
+    with pytest.raises(ValueError, match="share must be at least 0"):
+        DualAscent(plain, [ChoiceStructure(2)], [supervise_first(1)], 1.0, 1, share=-0.5)
+    with pytest.raises(ValueError, match="1 structures and 2 supervisions"):
+        DualAscent(plain, [ChoiceStructure(2)], [supervise_first(1)] * 2, 1.0, 1)
+    with pytest.raises(ValueError, match="same columns"):
+        DualAscent(plain, [ChoiceStructure(2), ChoiceStructure(3)], [supervise_first(1)] * 2, 1.0, 1)
+    with pytest.raises(ValueError, match="no problem"):
+        DualAscent(plain, [], [], 1.0, 1)
+    with pytest.raises(ValueError, match="received number 1"):
+        DualAscent(plain, [ChoiceStructure(2)], [supervise_first(1)], 1.0, 1).x(1)
     with pytest.raises(ValueError, match="not masks"):
-        DualAscent(plain, EdgeStructure(), masked, 1.0, 1)
+        DualAscent(plain, [EdgeStructure()], [masked], 1.0, 1)
     with pytest.raises(ParameterError, match="full annotation"):
         list(SDCA().steps(LearningProblem(data, EdgeStructure(), masked), seed=1))
     with pytest.raises(ParameterError, match="must be above 0"):

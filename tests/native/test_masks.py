@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from oracles import (
     Structure,
+    agree,
     chain_structures,
-    expected_cells,
     hypergraph_structures,
-    log_z,
     segment_rows,
     segment_structures,
     separator_sequences,
@@ -48,32 +47,6 @@ def permitted(structures: list[Structure], mask: np.ndarray, first: int = 0) -> 
     width = mask.shape[1]
     cells = {(first + r) * width + y for r, y in np.argwhere(mask == 0).tolist()}
     return [one for one in structures if cells.isdisjoint(one[1])]
-
-
-def agree(structure, scores: np.ndarray, transitions: np.ndarray, mask: np.ndarray, listed: list[Structure]) -> None:
-    """log Z, expectations, best and the graph of a masked structure are those of the listed ones."""
-    pairs = transitions.ravel()
-    height, width = scores.shape
-    flat = np.ascontiguousarray(mask.ravel(), np.uint8)
-    value, expected = structure.expectations(scores.ravel(), pairs, mask=flat)
-    score, cells = structure.best(scores.ravel(), pairs, mask=flat)
-    graph = structure.graph(height, mask=flat)
-    assert graph.count() == len(listed)
-    possible = [one for one in listed if one[0] > -math.inf]
-    if not possible:
-        assert value == score == -math.inf
-        assert not expected.any()
-        assert not len(cells)
-        return
-    tolerance = 1e-9 * max(1.0, abs(log_z(possible)))
-    assert value == pytest.approx(log_z(possible), abs=tolerance)
-    np.testing.assert_allclose(expected, expected_cells(possible, height * width + len(pairs)), atol=1e-8)
-    assert score == pytest.approx(max(s for s, _ in possible), abs=tolerance)
-    best = {tuple(sorted(c for c in used if c < height * width)): total for total, used in possible}
-    assert best[tuple(cells.tolist())] == pytest.approx(score, abs=tolerance)
-    engine, marginals = graph.expectations(np.concatenate([scores.ravel(), pairs]))
-    assert engine == pytest.approx(value, abs=tolerance)
-    np.testing.assert_allclose(marginals, expected, atol=1e-8)
 
 
 @settings(max_examples=300, deadline=None)

@@ -292,5 +292,11 @@ def test_sets_of_segments_equal_enumeration(case, width, seed, spread):
     np.testing.assert_allclose(
         [s for s, _ in graph.k_best(scores.ravel(), 4)], [s for s, _ in ranked[:4]], atol=tolerance
     )
-    decoded = native.decode_set(0, found, width).reshape(-1, 3).tolist()
+    ends = np.array([0, len(found)], np.int64)
+    ptr, flat = native.decode_sets(found, ends, width, 0)
+    decoded = flat.reshape(-1, 3).tolist()
+    assert ptr.tolist() == [0, len(decoded)]
+    assert native.decode_sets(found, ends, width, 1)[1].reshape(-1, 3).tolist() == [d for d in decoded if d[2] >= 1]
+    with pytest.raises(ValueError, match="do not fit 1 sentences"):
+        native.decode_sets(found, ends + 1, width, 0)
     assert native.encode_set(0, *np.array(decoded, np.int32).reshape(-1, 3).T.copy(), width).tolist() == found.tolist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,8 @@ needs("pyspark", "pyarrow", "pandas")
 from pyspark.sql import SparkSession  # noqa: E402
 
 from spanloom.scale.spark import SCHEMA, tag  # noqa: E402
+
+from .spark_places import submit  # noqa: E402
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
 TEXTS = [sentence.text for doc in read("sample:train") for sentence in doc.sentences][:60]
@@ -113,22 +114,6 @@ def test_the_example_for_spark_submit_runs(loom: Path, ner: Recognizer, tmp_path
     (tmp_path / "in.jsonl").write_text(lines, encoding="utf-8")
     script = Path(__file__).resolve().parents[2] / "examples" / "spark_tag.py"
     arguments = [str(loom), str(tmp_path / "in.jsonl"), str(tmp_path / "out"), "--text", "text"]
-    submit = [sys.executable, "-m", "pyspark.find_spark_home"]
-    home = subprocess.run(submit, capture_output=True, text=True, check=True).stdout.strip()
-    options = [
-        "--master",
-        "local[2]",
-        "--conf",
-        "spark.ui.enabled=false",
-        "--conf",
-        "spark.driver.bindAddress=127.0.0.1",
-    ]
-    done = subprocess.run(
-        [f"{home}/bin/spark-submit", *options, str(script), *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    submit("local[2]", script, *arguments)
     found = pq.read_table(tmp_path / "out").to_pylist()
     assert sum(len(row["mentions"]) for row in found) == sum(map(len, expected(ner)))

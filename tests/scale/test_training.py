@@ -12,6 +12,7 @@ from spanloom import Recognizer, read
 from spanloom._native import Likelihood, Objective, add_rows, evaluate_shared
 from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
+from spanloom.decisions import Best
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import LBFGS, Iteration, Perceptron
 from spanloom.models import Task
@@ -22,7 +23,7 @@ from spanloom.models.structured import StructuredModel
 from spanloom.models.supervised import supervise
 from spanloom.scale import out_of_core
 from spanloom.scale.out_of_core import DiskCrew
-from spanloom.scale.sharded import PairwiseSum, ShardedLearner, cut, shared_classes
+from spanloom.scale.sharded import PairwiseSum, ShardedLearner, TreeSum, block_count, cut, shared_classes
 
 DOCS = list(read("sample:train"))[:30]
 SENTENCES = [sentence for doc in DOCS for sentence in doc.sentences]
@@ -82,6 +83,30 @@ def test_memory_changes_nothing() -> None:
     assert len(models) == 1
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_no_more_blocks_stay_than_memory_holds(share: float) -> None:
+    """By their own account of it: as many as fit, and at least the one that is worked on."""
+    task = Task(
+        SENTENCES, [1] * len(SENTENCES), FeatureSet.named("default"), LBFGS(), gold=[[] for _ in SENTENCES], threads=1
+    )
+
+    def used(memory: int) -> list[int]:
+        crew = DiskCrew(memory)
+        learner = ShardedLearner(Chain(), task, LBFGS(), crew, blocks=8)
+        width, behind = learner.plan.widths(0)
+        crew.evaluate(0, np.zeros(len(learner.plan.sizes) * width + behind, np.float32))
+        sizes = [size for _, size in crew._resident.values()]
+        learner.close()
+        return sizes
+
+    whole = used(1 << 40)
+    assert len(whole) == 8
+    memory = int(share * sum(whole))
+    found = used(memory)
+    assert len(found) == 1 or sum(found) <= memory
+    assert len(found) >= max(1, int(share * 8) - 1)
+
+
 def test_files_are_removed(tmp_path: Any) -> None:
     small().fit(DOCS, learner=out_of_core(blocks=2, folder=tmp_path))
 
@@ -94,9 +119,39 @@ def test_files_are_removed(tmp_path: Any) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_blocks_also_learn_where_the_penalty_is_chosen_by_cross_fitting() -> None:
+    """Every training of it: the folds, and the one on all documents."""
+    made: list[int] = []
+
+    def counted(*given: Any) -> Any:
+        made.append(1)
+        return out_of_core(blocks=2)(*given)
+
+    ner = small(max_iter=3, decide=Best(penalty="auto")).fit(DOCS, learner=counted)
+    assert len(made) > 2
+    fixed = small(max_iter=3).fit(DOCS, learner=out_of_core(blocks=2))
+    assert ner.training_["objective"] == fixed.training_["objective"]
+
+
 def test_development_data_and_penalties_go_with_it() -> None:
     ner = small(decide="best").fit(DOCS, dev=DOCS[:5], learner=out_of_core(blocks=2))
-    assert all(record.dev_f1 is not None for record in ner.history_)
+    ends = {record.component: record for record in ner.history_}
+    assert all(record.dev_f1 is not None for record in (*ner.history_[:10], *ends.values()))
+
+
+def test_the_number_of_blocks_depends_on_the_corpus_alone() -> None:
+    """A power of two with at most a million tokens each, between 4 and 64; a block more for one token more."""
+    assert [block_count(n) for n in (0, 1, 4 << 20, (4 << 20) + 1, 8 << 20, 64 << 20, 1 << 40)] == [
+        4,
+        4,
+        4,
+        8,
+        8,
+        64,
+        64,
+    ]
+    automatic, four = (small().fit(DOCS, learner=out_of_core(blocks=blocks)).to_bytes() for blocks in (None, 4))
+    assert automatic == four
 
 
 def test_few_sentences_leave_blocks_empty() -> None:
@@ -158,6 +213,29 @@ def test_sums_do_not_depend_on_the_order_of_parts() -> None:
         assert (total.result()[1] == expected).all()
 
 
+@pytest.mark.parametrize("workers", [1, 2, 4, 8])
+def test_workers_and_driver_add_up_along_one_tree(workers: int) -> None:
+    """Whoever has the blocks: eight of them in pairs, by hand; also the second time, with tables that were used."""
+    rng = np.random.default_rng(7)
+    blocks = (rng.normal(size=(8, 30)) * 10.0 ** rng.integers(-3, 4, size=(8, 30))).astype(np.float32)
+    b = list(blocks)
+    expected = ((b[0] + b[1]) + (b[2] + b[3])) + ((b[4] + b[5]) + (b[6] + b[7]))
+    each, rows = 8 // workers, np.arange(30, dtype=np.uint32)
+    sums = [TreeSum() for _ in range(workers)]
+
+    def leaf(k: int, table: Any) -> float:
+        table += blocks[k]
+        return float(k)
+
+    for _ in range(2):
+        total = PairwiseSum(workers, width=1)
+        for w in reversed(range(workers)):
+            value, part = sums[w].of(each, 30, lambda k, table, w=w: leaf(w * each + k, table))  # type: ignore[misc]
+            total.add(w, value, rows, part)
+        assert total.result()[0] == 28.0
+        assert total.result()[1].tobytes() == expected.tobytes()
+
+
 def test_rows_that_do_not_fit_are_refused() -> None:
     """A block's rows are numbers of shared rows and of its own; a wrong one must not be read."""
 
@@ -167,12 +245,17 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 
     square, x = Square(7), np.arange(9, dtype=np.float32)  # 3 own rows and 4 shared ones of 2, one number behind
     row, own, factor = np.array([3, 1], np.uint32), np.array([0, 0], np.uint32), np.array([2.0, 1.0])
-    value, gradient = evaluate_shared(square, x, row, own, factor, 2, 1)
+    gradient = np.full(9, 0.5, np.float32)
+    value = evaluate_shared(square, x, row, own, factor, 2, 1, gradient)
     first = np.array([2 * 6 + 2, 2 * 7 + 3])
     assert value == first @ first + 64
-    assert gradient.tolist() == [*(4 * first), *(2 * first), 16]
+    assert gradient.tolist() == [0.5, 0.5, *(2 * first + 0.5), 0.5, 0.5, *(4 * first + 0.5), 16.5]
     for rows, owns, what in (([4], [0], "shared row 4"), ([0], [3], "own row 3"), ([0], [0, 1], "2 rows of the")):
         with pytest.raises(ValueError, match=what):
-            evaluate_shared(square, x, np.array(rows, np.uint32), np.array(owns, np.uint32), factor[:1], 2, 1)
+            evaluate_shared(square, x, np.array(rows, np.uint32), np.array(owns, np.uint32), factor[:1], 2, 1, gradient)
+    with pytest.raises(ValueError, match="a gradient of 8"):
+        evaluate_shared(square, x, row, own, factor, 2, 1, gradient[:8].copy())
+    with pytest.raises(ValueError, match="more numbers behind"):
+        evaluate_shared(square, x, row, own, factor, 2, 10, gradient)
     with pytest.raises(ValueError, match="2 rows with 3 numbers"):
         add_rows(row, x[:3], row, x[:4], 2)

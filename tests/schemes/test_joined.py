@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from nestings import contiguous
 
 from spanloom.corpus import Mention
 from spanloom.schemes import first_misfit, join_labels, layers_of, split_labels
-from spanloom.schemes.joined import is_outside, runs, unrun
+from spanloom.schemes.joined import is_outside, read_runs, runs
 
 
 def test_example_of_the_paper():
@@ -51,7 +52,13 @@ def test_runs_are_flat_mentions_that_come_back(drawn):
     found = runs(labels)
     assert first_misfit(found) is None
     assert not any(is_outside(m.label) for m in found)
-    assert unrun(found, n, depth) == labels
+    assert read_runs(found) == split_labels(labels)
+
+
+@given(st.lists(st.sampled_from(["O+O", "B-a+O", "I-a+O", "I-b+I-a", "O+I-a", "B-a+B-a", "I-a+B-a"]), max_size=12))
+def test_runs_of_any_labels_are_read_like_the_labels(labels):
+    """Taggers also find labels in an order that no mentions have."""
+    assert read_runs(reversed(runs(labels))) == split_labels(labels)
 
 
 def test_too_many_layers_are_an_error():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from oracles import separator_of, separator_sequences
 from spanloom.schemes import SEPARATORS, decode_separators, encode_separators
-from spanloom.schemes.separators import LOST, inside_left, inside_right, reading
+from spanloom.schemes.separators import LOST, inside_left, inside_right, read_back
 
 CASES = [frozenset(name) - {"X"} for name in SEPARATORS]
 
@@ -116,7 +116,7 @@ def test_what_is_lost_has_one_of_three_reasons_unless_others_cross(n):
     seen = set()
     for chosen in itertools.chain.from_iterable(itertools.combinations(every, k) for k in range(len(every) + 1)):
         back = set(decode_separators(encode_separators(chosen, n)))
-        found = reading(chosen, n)
+        found = read_back(chosen, n)
         assert set(found.lost) == set(chosen) - back
         assert set(found.invented) == back - set(chosen)
         crossing = any(a < c < b < d for a, b in chosen for c, d in chosen)
@@ -129,9 +129,9 @@ def test_what_is_lost_has_one_of_three_reasons_unless_others_cross(n):
 
 def test_the_three_kinds_by_their_smallest_sets():
     """And what each invents."""
-    assert reading([(0, 2), (1, 3)], 3).lost.keys() <= {(0, 2), (1, 3)}
-    assert reading([(0, 2), (1, 3)], 3).invented == [(0, 3), (1, 2)]
-    assert reading([(0, 2), (0, 3), (1, 2)], 3).lost == {(0, 2): "common end"}
-    assert reading([(0, 3), (1, 2), (1, 3)], 3).lost == {(1, 3): "several ends"}
-    assert reading([(0, 4), (1, 2), (1, 3)], 4).invented == [(0, 3)]
-    assert reading([(0, 4), (0, 5), (1, 3), (2, 3)], 5).lost == {(0, 4): "consequence", (1, 3): "common end"}
+    assert read_back([(0, 2), (1, 3)], 3).lost.keys() <= {(0, 2), (1, 3)}
+    assert read_back([(0, 2), (1, 3)], 3).invented == [(0, 3), (1, 2)]
+    assert read_back([(0, 2), (0, 3), (1, 2)], 3).lost == {(0, 2): "common end"}
+    assert read_back([(0, 3), (1, 2), (1, 3)], 3).lost == {(1, 3): "several ends"}
+    assert read_back([(0, 4), (1, 2), (1, 3)], 4).invented == [(0, 3)]
+    assert read_back([(0, 4), (0, 5), (1, 3), (2, 3)], 5).lost == {(0, 4): "consequence", (1, 3): "common end"}

@@ -248,6 +248,14 @@ def test_imports_stay_where_they_are_put(
         assert project.documents.numbers() == [1]
 
 
+@pytest.mark.parametrize(
+    ("name", "called"), [("notes.txt", "notes.txt"), ("..\\..\\etc/my notes.TXT", "my notes.txt"), ("", "upload.txt")]
+)
+def test_a_text_is_called_as_its_file(client: TestClient, project: Project, name: str, called: str) -> None:
+    client.post("/api/import", params={"name": name}, content=b"plain text")
+    assert project.documents.get(2).id == called
+
+
 def test_a_zip_bomb_is_not_unpacked(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "LARGEST", 1 << 20)
     bomb = _zip({"a.txt": b"0" * (2 << 20)})

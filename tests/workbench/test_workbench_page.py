@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,8 @@ from browsing import Bench, drag, saved, served, token, until  # noqa: E402
 from spanloom.corpus import Document, Mention, Sentence, make_document  # noqa: E402
 from spanloom.formats import read  # noqa: E402
 from spanloom.workbench.changes import Change  # noqa: E402
+from spanloom.workbench.labels import put_guideline  # noqa: E402
+from spanloom.workbench.queue import queue  # noqa: E402
 
 if not Path("/usr/bin/chromium").exists():
     pytest.skip("Chromium is not at /usr/bin/chromium", allow_module_level=True)
@@ -143,6 +146,31 @@ def test_keys_that_come_faster_than_answers(bench: Bench) -> None:
     assert bench.mentions() == {("cell", ((0, 1),))}
 
 
+def test_what_is_acknowledged_is_not_drawn_again(bench: Bench) -> None:
+    """The answer of the server says what is drawn already; then only the footer changes."""
+    page = bench.page()
+    held: list[Any] = []
+    page.route("**/actions", lambda route: held.append(route))  # the server hears of it when the test says so
+    drag(page, 7, 8)
+    page.keyboard.press("2")
+    page.wait_for_selector("#text .m[data-l=protein]")
+    page.evaluate("""() => {
+      window.drawn = 0;
+      new MutationObserver((some) => { window.drawn += some.length; }).observe(
+        document.querySelector("#text"), { childList: true, subtree: true });
+    }""")
+    assert page.inner_text("#saved") == "saving…"
+    held.pop().continue_()
+    saved(page)
+    assert page.evaluate("window.drawn") == 0
+    assert page.is_enabled("#undo")
+    page.unroute("**/actions")
+    page.keyboard.press("z")  # the observer sees what is drawn
+    saved(page)
+    assert page.evaluate("window.drawn") > 0
+    assert page.is_enabled("#redo")
+
+
 def test_what_is_refused_is_taken_back(bench: Bench) -> None:
     """An action that the server does not take disappears, with what was built on it."""
     page = bench.page()
@@ -159,6 +187,106 @@ def test_what_is_refused_is_taken_back(bench: Bench) -> None:
     saved(page)
     assert bench.mentions() == {("protein", ((7, 9),))}
     bench.complaints.clear()
+
+
+def test_own_texts_and_labels(bench: Bench, tmp_path: Path) -> None:
+    """A text file comes in under its name, the first label is made for selected words, a used one is not renamed."""
+    bench.project.labels.put([])
+    path = tmp_path / "notes.txt"
+    path.write_text("She took 5 mg of aspirin.\n\nIt helped.", encoding="utf-8")
+    page = bench.page()
+    page.click("[data-view=project]")
+    page.set_input_files("#import-file", path)
+    page.click("#import")
+    page.wait_for_selector("#banner:has-text('1 document added')")
+    page.click("[data-view=annotate]")
+    page.click("#queue .row:has-text('notes')")
+    page.wait_for_selector("#doc-name:text-is('notes.txt')")
+    drag(page, 2, 3)
+    page.keyboard.press("1")
+    page.wait_for_selector("#status:has-text('No label has the key 1')")
+    page.click("#new-label")
+    page.fill("#label-name", "dose")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#text .m[data-l=dose]")
+    saved(page)
+    assert bench.mentions(3) == {("dose", ((2, 4),))}
+    page.wait_for_selector("#queue .row[aria-current=true]:has-text('1 mention')")
+    ticks, tokens = page.locator("#text .tick"), page.locator("#text .t")
+    assert abs(ticks.nth(1).bounding_box()["y"] - tokens.nth(7).bounding_box()["y"]) < 12  # a paragraph later
+    page.click("[data-view=project]")
+    assert page.get_attribute("[aria-label='name of dose']", "readonly") is not None
+    page.click("#add-label")
+    assert page.get_attribute("[aria-label='name of the new label']", "readonly") is None
+
+
+def test_look_around(bench: Bench) -> None:
+    """Guideline, why, elsewhere, search, orders, the trail and the counts: each shows what the server has."""
+    docs = list(read("sample:train", domain="news"))
+    bench.project.add(docs[:12])
+    bench.project.labels.put([{"name": "ORG", "description": "Firms and bodies", "examples": ["the board"]}])
+    put_guideline(bench.project.db, "Leave out articles.")
+    bench.project.learner.start()
+    assert bench.project.learner.wait().phase == "done"
+    page = bench.page()
+    page.select_option("#queue select >> nth=1", "all")
+    page.fill("#search", "IL-2")
+    page.keyboard.press("Enter")
+    until(lambda: page.locator("#queue .row").count() == 1)
+    page.fill("#search", "")
+    page.keyboard.press("Enter")
+    until(lambda: page.locator("#queue .row").count() == 14)
+    for order in ("uncertainty", "models", "annotators", "random"):
+        page.select_option("#queue select >> nth=0", order)
+        wanted = [
+            d["name"]
+            for d in queue(bench.project, "ann", by=order, state="all", search="", offset=0, limit=60)["documents"]
+        ]
+        until(lambda wanted=wanted: page.locator("#queue .row b").all_inner_texts() == wanted)
+    page.select_option("#queue select >> nth=0", "order")
+    page.locator("#queue .row").nth(2).click()
+    page.wait_for_selector("#text .m")
+    page.click("#tab-guideline")
+    page.wait_for_selector("#side-body:has-text('Leave out articles.')")
+    assert "Firms and bodies" in page.inner_text("#side-body")
+    page.focus("#text")
+    page.keyboard.press("n")
+    page.keyboard.press("w")
+    page.wait_for_selector("#side-body .bars i")
+    page.keyboard.press("e")
+    page.wait_for_selector("#side-body:has-text('times.')")
+    page.keyboard.press("x")
+    saved(page)
+    page.click("[data-view=project]")
+    page.wait_for_selector("#project:has-text('Last changes') td:text-is('delete')")
+    row = page.locator("#project tr", has=page.locator("td:text-is('delete')")).first.inner_text()
+    assert docs[0].id in row
+    assert "ann" in row
+
+
+def test_stop_and_the_threshold(bench: Bench) -> None:
+    """Learning is stopped in the page; a higher threshold shows and accepts fewer suggestions."""
+    bench.project.add(list(read("sample:train", domain="biomedical")))
+    page = bench.page()
+    page.click("#learn")
+    page.wait_for_selector("#stop", state="visible")
+    page.click("#stop")
+    page.wait_for_selector("#learned:text-is('stopped')")
+    assert bench.project.learner.progress.phase == "stopped"
+    page.click("#learn")
+    page.wait_for_selector("#text .m.sug", timeout=60_000)
+    until(lambda: not bench.project.learner.progress.running, 60)
+    offered = bench.project.suggested(1)["suggestions"]
+    probs = sorted(m["prob"] for m in offered)
+    assert len(probs) > 1
+    above = (probs[-1] + probs[-2]) / 2
+    page.fill("#above", str(above))
+    page.keyboard.press("Tab")
+    page.click("#accept-all")
+    saved(page)
+    wanted = {(m["label"], tuple(map(tuple, m["parts"]))) for m in offered if m["prob"] >= above}
+    assert bench.mentions() == wanted
+    assert len(wanted) < len(offered)
 
 
 def test_a_narrow_page(bench: Bench) -> None:
@@ -195,6 +323,11 @@ def test_learn_accept_export(tmp_path: Path) -> None:
         page.keyboard.press("x")
         saved(page)
         (rejected,) = {(m.label, m.parts) for m in bench.project.sheets.get(number, "ann").rejected}
+        last = page.locator("#text .m.sug[data-l]").last
+        last.dblclick()
+        saved(page)
+        assert len(bench.mentions(number)) == 1 < len(shown)
+        page.focus("#text")
         page.keyboard.press("A")
         saved(page)
         assert bench.mentions(number) == shown - {rejected}
@@ -276,6 +409,15 @@ def test_annotators_are_compared_and_settled(bench: Bench) -> None:
     page.click("[data-settle=one]")
     page.wait_for_selector("#pairs h3:text-is('Settled')")
     assert bench.mentions(1, "adjudicated") == {("cell", ((0, 5),)), ("DNA", ((7, 10),))}
+    box = page.get_by_role("checkbox", name="DNA IL-2 receptor gene ann")
+    assert box.is_checked()
+    box.uncheck()
+    page.click("[data-settle=both]")
+    until(lambda: bench.mentions(1, "adjudicated") == {("cell", ((0, 5),))})
+    page.wait_for_selector("#pairs input:not(:checked)")
+    page.get_by_role("checkbox", name="DNA IL-2 receptor gene ann").check()
+    page.click("[data-settle=both]")
+    until(lambda: bench.mentions(1, "adjudicated") == {("cell", ((0, 5),)), ("DNA", ((7, 10),))})
 
 
 def test_text_from_right_to_left(bench: Bench) -> None:
@@ -291,6 +433,8 @@ def test_text_from_right_to_left(bench: Bench) -> None:
     assert bench.mentions(3) == {("cell", ((1, 3),))}
     first, second = (page.locator("#text .t").nth(n).bounding_box() for n in (0, 1))
     assert first["x"] > second["x"]
+    tick = page.locator("#text .tick").bounding_box()
+    assert tick["x"] >= first["x"] + first["width"]  # beside the text, not over it
 
 
 def test_script_in_text_labels_and_names_is_text(bench: Bench) -> None:

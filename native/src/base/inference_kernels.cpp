@@ -117,6 +117,35 @@ SPANLOOM_INLINE bool all_above_of(const double* a, const double* b, std::size_t 
 }
 
 template <class W>
+SPANLOOM_INLINE std::size_t places_above_of(const double* a, const double* b, double limit, std::size_t n,
+                                            std::int32_t* places) {
+  using Vector = typename W::Vector;
+  using Mask = typename W::Mask;
+  constexpr std::size_t kBlock = kLane / 2;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < n; i += kBlock) {
+    Mask above[kBlock / kSize<Vector>];
+    Mask any = {};
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < kBlock / kSize<Vector>; ++j) {
+      Vector x, y;
+      load(a + i + j * kSize<Vector>, x);
+      load(b + i + j * kSize<Vector>, y);
+      above[j] = x + y >= limit;
+      any |= above[j];
+    }
+    std::int64_t one = 0;
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < kSize<Vector>; ++k) one |= any[k];
+    if (one == 0) continue;
+    for (std::size_t k = 0; k < kBlock; ++k) {
+      if (above[k / kSize<Vector>][k % kSize<Vector>] != 0) places[found++] = static_cast<std::int32_t>(i + k);
+    }
+  }
+  return found;
+}
+
+template <class W>
 SPANLOOM_INLINE void max_step_of(const double* previous, const double* matrix, const double* scores, std::size_t rows,
                                  std::size_t stride, double* best, std::int32_t* back) {
   using Vector = typename W::Vector;
@@ -163,6 +192,9 @@ SPANLOOM_KERNEL(void, add_outers,
 SPANLOOM_KERNEL(double, sum, (const double* x, std::size_t n), (x, n))
 SPANLOOM_KERNEL(double, multiply_sum, (const double* a, const double* b, std::size_t n, double* out), (a, b, n, out))
 SPANLOOM_KERNEL(bool, all_above, (const double* a, const double* b, std::size_t n), (a, b, n))
+SPANLOOM_KERNEL(std::size_t, places_above,
+                (const double* a, const double* b, double limit, std::size_t n, std::int32_t* places),
+                (a, b, limit, n, places))
 SPANLOOM_KERNEL(void, max_step,
                 (const double* previous, const double* matrix, const double* scores, std::size_t rows,
                  std::size_t stride, double* best, std::int32_t* back),

@@ -82,7 +82,7 @@ class Counting {
       const Lattice lattice = (*input_.lattices)[s];
       const auto first = static_cast<std::size_t>(input_.sentence_ptr[s]);
       const std::int64_t base = input_.lattices->row_base(s);
-      for (std::int32_t i = 0; i < lattice.tokens; ++i) {
+      for (std::int32_t i = 0; i < lattice.tokens + (part == Part::gap); ++i) {
         const std::int32_t row = lattice.row(part, index, i);
         if (row >= 0) body(static_cast<Id>(base + row), first, lattice.tokens, i);
       }

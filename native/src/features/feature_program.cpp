@@ -32,6 +32,7 @@ SegmentLayout Program::layout() const {
     if (t.part == Part::left) layout.left = std::max(layout.left, t.index + 1);
     if (t.part == Part::right) layout.right = std::max(layout.right, t.index + 1);
     if (t.part == Part::inside) layout.inside = true;
+    if (t.part == Part::gap) layout.gaps = true;
   }
   return layout;
 }

@@ -99,6 +99,8 @@ std::size_t FeatureRows::plan_of(const Template& t) const {
       return 2 + table_->program().layout().left + t.index;
     case Part::span:
       return 3;
+    case Part::gap:
+      return plans_.size() - 1;
     default:
       return static_cast<std::size_t>(t.part);
   }
@@ -107,7 +109,7 @@ std::size_t FeatureRows::plan_of(const Template& t) const {
 void FeatureRows::plan() {
   const Program& program = table_->program();
   const SegmentLayout layout = program.layout();
-  plans_.resize(sites_ == Sites::segments ? std::size_t{2} + layout.left + layout.right : 1);
+  plans_.resize(sites_ == Sites::segments ? std::size_t{3} + layout.left + layout.right : 1);
   for (std::uint32_t c = 0; c < layouts_.size(); ++c) layouts_[c].column = c;
   sizes_.resize(program.views.size());
   for (std::uint32_t v = 0; v < program.views.size(); ++v) {
@@ -254,6 +256,7 @@ void FeatureRows::append_plan(const Plan& plan, const Padded& sentence, std::int
 void FeatureRows::fill_segments(const Lattice& lattice, const Padded& sentence, Chunk& chunk) const {
   const std::int32_t n = lattice.tokens;
   const auto plan_at = [&](Part part) -> const Plan& { return plans_[static_cast<std::size_t>(part)]; };
+  for (std::int32_t g = 0; g < lattice.gaps(); ++g) append_row(plans_.back(), sentence, g, g, chunk);
   for (std::int32_t i = 0; lattice.layout.inside && i < n; ++i)
     append_row(plan_at(Part::inside), sentence, i, i, chunk);
   // What the tokens bring that the q-th shortest segment at i has more than the next shorter one.

@@ -18,31 +18,54 @@ Decoder::Decoder(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     const std::size_t columns = part.structure->columns();
     const std::size_t features = part.weights.size() / columns;
-    if (features * columns != part.weights.size() || part.global.size() != part.structure->global_cells()) {
-      throw std::invalid_argument("[Decoder] " + std::to_string(part.weights.size()) + " weights and " +
-                                  std::to_string(part.global.size()) + " global weights do not fit " +
-                                  std::to_string(columns) + " columns and " +
-                                  std::to_string(part.structure->global_cells()) + " global cells");
+    if (features * columns != part.weights.size()) {
+      throw std::invalid_argument("[Decoder] " + std::to_string(part.weights.size()) + " weights do not fit " +
+                                  std::to_string(columns) + " columns");
     }
     if (!slices_.empty() && features != features_) {
       throw std::invalid_argument("[Decoder] structures have weights for " + std::to_string(features_) + " and for " +
                                   std::to_string(features) + " features");
     }
-    const auto finite = [](auto w) { return std::isfinite(w); };
-    if (!std::all_of(part.weights.begin(), part.weights.end(), finite) ||
-        !std::all_of(part.global.begin(), part.global.end(), finite)) {
-      throw std::invalid_argument("[Decoder] a weight is not finite");
-    }
+    check_finite(part.weights);
     features_ = features;
-    slices_.push_back({part.structure, part.global, {}, stride_});
-    stride_ += part.structure->stride();
+    add(part);
   }
-  weights_.assign(features_ * stride_, 0.0F);
+  const auto table = std::make_shared<LargeVector<float>>(features_ * stride_, 0.0F);
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const std::size_t columns = parts[p].structure->columns();
     for (std::size_t f = 0; f < features_; ++f) {
-      std::copy_n(&parts[p].weights[f * columns], columns, &weights_[f * stride_ + slices_[p].first]);
+      std::copy_n(&parts[p].weights[f * columns], columns, &(*table)[f * stride_ + slices_[p].first]);
     }
+  }
+  held_ = table;
+  weights_ = table->data();
+}
+
+Decoder::Decoder(const std::vector<Part>& parts, std::span<const float> table) : weights_(table.data()) {
+  for (const Part& part : parts) add(part);
+  features_ = stride_ == 0 ? 0 : table.size() / stride_;
+  if (features_ * stride_ != table.size()) {
+    throw std::invalid_argument("[Decoder] a table of " + std::to_string(table.size()) +
+                                " weights does not have rows of " + std::to_string(stride_));
+  }
+  check_finite(table);
+}
+
+void Decoder::add(const Part& part) {
+  if (part.global.size() != part.structure->global_cells()) {
+    throw std::invalid_argument("[Decoder] " + std::to_string(part.global.size()) + " global weights do not fit " +
+                                std::to_string(part.structure->global_cells()) + " global cells");
+  }
+  if (!std::ranges::all_of(part.global, [](double w) { return std::isfinite(w); })) {
+    throw std::invalid_argument("[Decoder] a weight is not finite");
+  }
+  slices_.push_back({part.structure, part.global, {}, stride_});
+  stride_ += part.structure->stride();
+}
+
+void Decoder::check_finite(std::span<const float> weights) const {
+  if (!std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
+    throw std::invalid_argument("[Decoder] a weight is not finite");
   }
 }
 
@@ -66,6 +89,7 @@ Decoder::Pass::Pass(const Decoder& decoder, const SparseRows& rows, std::span<co
     : decoder_(decoder), rows_(rows) {
   for (std::size_t p = 0; p < decoder.size(); ++p) {
     const Structure& structure = structures.empty() ? decoder.structure(p) : *structures[p];
+    structures_.push_back(&structure);
     solvers_.push_back(structure.solver(decoder.slices_[p].global));
   }
 }
@@ -76,7 +100,7 @@ void Decoder::Pass::load(std::size_t sentence) {
   sentence_ = sentence;
   sites_ = last - first;
   all_.resize(sites_ * decoder_.stride_);
-  kernels::gather_rows(decoder_.weights_.data(), decoder_.stride_, rows_.row_ptr.data(), rows_.ids,
+  kernels::gather_rows(decoder_.weights_, decoder_.stride_, rows_.row_ptr.data(), rows_.ids,
                        rows_.values.empty() ? nullptr : rows_.values.data(), first, last, all_.data());
 }
 
@@ -94,7 +118,8 @@ void Decoder::Pass::best(std::size_t part, std::vector<std::int32_t>& cells, con
   const std::vector<double>& offsets = decoder_.slices_[part].offsets;
   const std::size_t stride = decoder_.slices_[part].structure->stride();
   scores(part);
-  for (std::size_t t = 0; t < sites_ && !offsets.empty(); ++t) {
+  const std::size_t first = offsets.empty() ? sites_ : structures_[part]->first_start({sites_, sentence_});
+  for (std::size_t t = first; t < sites_; ++t) {
     for (std::size_t k = 0; k < offsets.size(); ++k) table_[t * stride + k] += offsets[k];
   }
   const double score = solvers_[part]->best({sites_, sentence_}, table_.data(), cells, false, mask);
@@ -168,7 +193,7 @@ std::vector<std::vector<double>> Decoder::tables(const SparseRows& rows, std::si
     const auto first = static_cast<std::size_t>(rows.group_ptr[g]);
     const auto last = static_cast<std::size_t>(rows.group_ptr[g + 1]);
     std::vector<double> all((last - first) * stride_);
-    kernels::gather_rows(weights_.data(), stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
+    kernels::gather_rows(weights_, stride_, rows.row_ptr.data(), rows.ids, values, first, last, all.data());
     for (std::size_t p = begin; p < end; ++p) {
       const std::size_t columns = slices_[p].structure->columns();
       for (std::size_t r = first; r < last; ++r) {

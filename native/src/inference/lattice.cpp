@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -14,37 +15,51 @@ namespace {
 
 std::vector<Segment> valid_spans(std::span<const std::int32_t> heads, std::size_t longest, bool single) {
   const auto n = static_cast<std::int32_t>(heads.size());
-  std::vector<std::vector<std::int32_t>> lower(heads.size());  // lower[j]: neighbours i < j
+  const auto neighbour = [&](std::int32_t t) { return heads[t] > 0 && heads[t] - 1 != t; };
+  // lower[lower_ptr[j] .. lower_ptr[j + 1]): neighbours i < j
+  std::vector<std::int32_t> lower_ptr(heads.size() + 2, 0);
   for (std::int32_t t = 0; t < n; ++t) {
     const std::int32_t h = heads[t];
     if (h < 0 || h > n) {
       throw std::invalid_argument("[valid_spans] token " + std::to_string(t) + " has the head " + std::to_string(h) +
                                   "; heads are 1 .. " + std::to_string(n) + ", or 0 for a root");
     }
-    if (h > 0 && h - 1 != t) lower[std::max(t, h - 1)].push_back(std::min(t, h - 1));
+    if (neighbour(t)) ++lower_ptr[std::max(t, h - 1) + 2];
+  }
+  std::partial_sum(lower_ptr.begin(), lower_ptr.end(), lower_ptr.begin());
+  std::vector<std::int32_t> lower(static_cast<std::size_t>(lower_ptr.back()));
+  for (std::int32_t t = 0; t < n; ++t) {
+    const std::int32_t h = heads[t];
+    if (neighbour(t)) lower[lower_ptr[std::max(t, h - 1) + 1]++] = std::min(t, h - 1);
   }
   const auto limit = static_cast<std::int32_t>(std::min<std::size_t>(longest, heads.size()));
-  // starts[j]: the starts of the spans whose last token is j. A chain that ends in j came from a neighbour before it.
-  std::vector<std::vector<std::int32_t>> starts(heads.size());
-  std::vector<std::vector<std::int32_t>> ends(heads.size());
-  for (std::int32_t j = 0; j < n && limit > 0; ++j) {
-    auto& own = starts[j];
-    own.push_back(j);
-    for (const std::int32_t i : lower[j]) {
+  if (limit == 0) return {};
+  // starts[ptr[j] .. ptr[j + 1]): the starts of the spans whose last token is j. A chain that ends in j came from a
+  // neighbour before it.
+  std::vector<std::int32_t> starts, own;
+  std::vector<std::size_t> ptr{0}, count(heads.size() + 1, 0);
+  for (std::int32_t j = 0; j < n; ++j) {
+    own.assign(1, j);
+    for (std::int32_t k = lower_ptr[j]; k < lower_ptr[j + 1]; ++k) {
+      const std::int32_t i = lower[k];
       if (single) {
         own.push_back(i);
       } else {
-        own.insert(own.end(), starts[i].begin(), starts[i].end());
+        own.insert(own.end(), starts.begin() + static_cast<std::ptrdiff_t>(ptr[i]),
+                   starts.begin() + static_cast<std::ptrdiff_t>(ptr[i + 1]));
       }
     }
     std::erase_if(own, [&](std::int32_t i) { return j - i + 1 > limit; });
     std::sort(own.begin(), own.end());
     own.erase(std::unique(own.begin(), own.end()), own.end());
-    for (const std::int32_t i : own) ends[i].push_back(j + 1);
+    for (const std::int32_t i : own) ++count[i + 1];
+    starts.insert(starts.end(), own.begin(), own.end());
+    ptr.push_back(starts.size());
   }
-  std::vector<Segment> spans;
-  for (std::int32_t i = 0; i < n; ++i) {
-    for (const std::int32_t end : ends[i]) spans.push_back({i, end});
+  std::partial_sum(count.begin(), count.end(), count.begin());
+  std::vector<Segment> spans(starts.size());
+  for (std::int32_t j = 0; j < n; ++j) {
+    for (std::size_t k = ptr[j]; k < ptr[j + 1]; ++k) spans[count[starts[k]]++] = {starts[k], j + 1};
   }
   return spans;
 }
@@ -120,7 +135,7 @@ void Lattices::finish(std::int32_t tokens) {
     while (q + 1 < m && (q == 0 || length(q - 1) < static_cast<std::int32_t>(indexed))) ++q;
     return q;
   };
-  std::int64_t row = layout_.inside ? tokens : 0;
+  std::int64_t row = (layout_.gaps ? tokens + 1 : 0) + (layout_.inside ? tokens : 0);
   for (std::size_t i = 0; i < n; ++i) {
     left_row_.push_back(static_cast<std::int32_t>(row));
     const std::int64_t from = start_ptr_[base + i];
@@ -193,19 +208,35 @@ std::vector<std::int32_t> Lattices::encode_set(std::size_t sentence, std::span<c
   return cells;
 }
 
-std::vector<std::int32_t> Lattices::decode_set(std::size_t sentence, std::span<const std::int32_t> cells,
-                                               std::int32_t width) const {
+std::vector<std::int32_t> Lattices::decode_sets(std::span<const std::int32_t> cells, std::span<const std::int64_t> ptr,
+                                                std::int32_t width, std::int32_t first,
+                                                std::vector<std::int64_t>& found_ptr) const {
+  if (ptr.size() != size() + 1 || ptr.front() != 0 || ptr.back() != static_cast<std::int64_t>(cells.size()) ||
+      !std::is_sorted(ptr.begin(), ptr.end())) {
+    fail(std::to_string(ptr.size()) + " pointers to " + std::to_string(cells.size()) + " cells do not fit " +
+         std::to_string(size()) + " sentences");
+  }
+  std::vector<std::int32_t> found;
+  found_ptr.assign(1, 0);
+  for (std::size_t s = 0; s < size(); ++s) {
+    const auto from = static_cast<std::size_t>(ptr[s]);
+    decode(s, cells.subspan(from, static_cast<std::size_t>(ptr[s + 1]) - from), width, first, found);
+    found_ptr.push_back(static_cast<std::int64_t>(found.size() / 3));
+  }
+  return found;
+}
+
+void Lattices::decode(std::size_t sentence, std::span<const std::int32_t> cells, std::int32_t width, std::int32_t first,
+                      std::vector<std::int32_t>& found) const {
   const Lattice lattice = (*this)[sentence];
   if (width < 1) fail("there must be a column");
-  std::vector<std::int32_t> found;
   std::int32_t i = 0;
   for (const std::int32_t cell : cells) {
     const std::int32_t segment = cell / width - lattice.span(0);
-    if (segment < 0 || segment >= lattice.segments()) continue;
+    if (segment < 0 || segment >= lattice.segments() || cell % width < first) continue;
     while (segment >= lattice.first_segment(i + 1)) ++i;
     found.insert(found.end(), {i, lattice.end_of(segment), cell % width});
   }
-  return found;
 }
 
 Lattice Lattices::of(std::size_t sentence, std::size_t rows) const {

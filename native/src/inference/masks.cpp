@@ -1,18 +1,15 @@
 #include "spanloom/inference/masks.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
+
+#include "spanloom/inference/structures.hpp"
 
 namespace spanloom {
 
 void Masks::check(std::span<const std::int64_t> site_ptr, const Structure& structure) const {
   if (ptr.empty() && values.empty()) return;
-  const std::size_t groups = site_ptr.empty() ? 0 : site_ptr.size() - 1;
-  if (ptr.size() != groups + 1 || ptr.front() != 0 || ptr.back() != static_cast<std::int64_t>(values.size()) ||
-      !std::is_sorted(ptr.begin(), ptr.end())) {
-    throw std::invalid_argument("[Masks] the pointers do not fit " + std::to_string(groups) + " sentences");
-  }
+  const std::size_t groups = check_pointers("Masks", ptr, values.size(), site_ptr);
   for (std::size_t g = 0; g < groups; ++g) {
     const auto size = static_cast<std::size_t>(ptr[g + 1] - ptr[g]);
     if (size > 0) check_mask(structure, {static_cast<std::size_t>(site_ptr[g + 1] - site_ptr[g]), g}, size);

@@ -22,6 +22,16 @@ struct Shard {
 
 }  // namespace
 
+SentenceMentions SentenceMentions::of(const std::vector<std::vector<Found>>& found) {
+  SentenceMentions all;
+  all.ptr.reserve(found.size() + 1);
+  for (const std::vector<Found>& own : found) {
+    all.mentions.insert(all.mentions.end(), own.begin(), own.end());
+    all.ptr.push_back(static_cast<std::int64_t>(all.mentions.size()));
+  }
+  return all;
+}
+
 MentionFinder::MentionFinder(const Decoder& decoder, std::vector<ChainPart> parts)
     : decoder_(decoder), parts_(std::move(parts)) {
   if (parts_.size() != decoder_.size()) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spanloom/base/parallel.hpp"
+#include "spanloom/inference/decoder.hpp"
 #include "spanloom/inference/mention_beliefs.hpp"
 #include "spanloom/inference/segment_sums.hpp"
 
@@ -64,41 +65,36 @@ void chain_probabilities(const ChainStructure& structure, std::span<const double
   });
 }
 
-void segment_probabilities(const Structure& structure, const Lattices& lattices, std::span<const double> global,
+void segment_probabilities(const LatticeStructure& structure, std::span<const double> global,
                            std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
                            int threads) {
   const std::size_t columns = structure.columns();
-  const std::size_t stride = structure.stride();
   for_sentences(scores, columns, site_ptr, lists, threads, [&] {
-    return [&, solver = std::shared_ptr<Solver>(structure.solver(global)), table = std::vector<double>(),
-            expected = std::vector<double>()](std::size_t s, std::span<const double> own,
-                                              std::span<Found> mentions) mutable {
-      const std::size_t sites = own.size() / columns;
-      table.assign(sites * stride, 0.0);
-      expected.resize(sites * stride);
-      for (std::size_t t = 0; t < sites; ++t) std::copy_n(&own[t * columns], columns, &table[t * stride]);
-      const Lattice lattice = lattices.of(s, sites);
-      solver->expectations({sites, s}, table.data(), expected.data());
-      for (Found& one : mentions) {
-        const bool within = one.start >= 0 && one.start < one.end && one.end <= lattice.tokens && one.type >= 0 &&
-                            one.type < static_cast<std::int32_t>(columns);
-        const std::int32_t segment = within ? lattice.find({one.start, one.end}) : -1;
-        // A segment's own row is read by no other: its expected uses are the segment's probability.
-        one.prob = segment < 0 ? 0.0 : expected[static_cast<std::size_t>(lattice.span(segment)) * stride + one.type];
-      }
+    return [&, beliefs = std::shared_ptr<SegmentBeliefs>(structure.beliefs(global))](
+               std::size_t s, std::span<const double> own, std::span<Found> mentions) {
+      const std::vector<double> table = padded_table(structure, own);
+      look_up(structure, s, beliefs->probabilities({own.size() / columns, s}, table.data()), mentions);
     };
   });
 }
 
-std::vector<double> segment_scores(const Structure& structure, const Lattices& lattices, std::size_t number,
+void look_up(const LatticeStructure& structure, std::size_t number, const double* probs, std::span<Found> mentions) {
+  const Lattice lattice = structure.lattices()[number];
+  for (Found& one : mentions) {
+    const bool within = one.start >= 0 && one.start < one.end && one.end <= lattice.tokens && one.type >= 0 &&
+                        one.type < static_cast<std::int32_t>(structure.columns());
+    const std::int32_t segment = within ? lattice.find({one.start, one.end}) : -1;
+    const auto at = static_cast<std::size_t>(segment) * structure.stride() + static_cast<std::size_t>(one.type);
+    one.prob = segment < 0 ? 0.0 : std::min(probs[at], 1.0);
+  }
+}
+
+std::vector<double> segment_scores(const LatticeStructure& structure, std::size_t number,
                                    std::span<const double> scores) {
   const std::size_t columns = structure.columns();
   const std::size_t stride = structure.stride();
-  const Lattice lattice = lattices.of(number, scores.size() / columns);
-  std::vector<double> table(scores.size() / columns * stride, 0.0);
-  for (std::size_t t = 0; t < scores.size() / columns; ++t) {
-    std::copy_n(&scores[t * columns], columns, &table[t * stride]);
-  }
+  const Lattice lattice = structure.lattices().of(number, scores.size() / columns);
+  const std::vector<double> table = padded_table(structure, scores);
   std::vector<double> out;
   if (lattice.tokens == 0) return out;
   SegmentSums sums(stride);

@@ -4,7 +4,7 @@ namespace spanloom {
 
 void SegmentSums::add_up(const Lattice& lattice, const double* scores) {
   const std::int32_t n = lattice.tokens;
-  const bool inside = lattice.layout.inside;
+  const bool inside = lattice.layout.inside, gaps = lattice.layout.gaps;
   values_.resize(at(lattice.segments()));
   std::copy_n(scores + at(lattice.span(0)), at(lattice.segments()), values_.data());
   // running_: inside(i) + … + inside(t - 1) + left(i, 0) + … + left(i, q), and the same from the right
@@ -22,8 +22,9 @@ void SegmentSums::add_up(const Lattice& lattice, const double* scores) {
   }
   for (std::int32_t t = 0; t < n; ++t) {
     const std::int32_t rows = lattice.right_rows(t);
-    if (rows == 0) continue;
+    if (rows == 0 && !gaps) continue;
     std::fill(running_.begin(), running_.end(), 0.0);
+    if (gaps) add(scores + at(lattice.gap(t + 1)), running_.data());
     for (std::int32_t q = 0; q < lattice.to(t); ++q) {
       if (q < rows) add(scores + at(lattice.right_row[t] + q), running_.data());
       add(running_.data(), &values_[at(lattice.nth_to(t, q))]);
@@ -33,7 +34,8 @@ void SegmentSums::add_up(const Lattice& lattice, const double* scores) {
 
 void SegmentSums::spread(const Lattice& lattice, double* expected) {
   const std::int32_t n = lattice.tokens;
-  const bool inside = lattice.layout.inside;
+  const bool inside = lattice.layout.inside, gaps = lattice.layout.gaps;
+  if (gaps) std::fill_n(expected, at(lattice.gaps()), 0.0);
   if (inside) std::fill_n(expected + at(lattice.inside(0)), at(n), 0.0);
   std::copy_n(values_.data(), at(lattice.segments()), expected + at(lattice.span(0)));
   // running_: the segments from i, or to t, that are at least as long as the q-th
@@ -53,12 +55,13 @@ void SegmentSums::spread(const Lattice& lattice, double* expected) {
   }
   for (std::int32_t t = 0; t < n; ++t) {
     const std::int32_t rows = lattice.right_rows(t);
-    if (rows == 0) continue;
+    if (rows == 0 && !gaps) continue;
     std::fill(running_.begin(), running_.end(), 0.0);
     for (std::int32_t q = lattice.to(t); q-- > 0;) {
       add(&values_[at(lattice.nth_to(t, q))], running_.data());
       if (q < rows) std::copy_n(running_.data(), stride_, expected + at(lattice.right_row[t] + q));
     }
+    if (gaps) std::copy_n(running_.data(), stride_, expected + at(lattice.gap(t + 1)));
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 // only.
 constexpr double kTooSmall = 1e-60;
 
-class SegmentSolver final : public Solver {
+class SegmentSolver final : public Solver, public SegmentBeliefs {
  public:
   SegmentSolver(const SegmentStructure& structure, std::span<const double> global)
       : structure_(structure),
@@ -54,8 +54,26 @@ class SegmentSolver final : public Solver {
       return log_z;
     }
     backward(lattice);
+    add_pairs(lattice);
     sums_.spread(lattice, expected);
     return log_z;
+  }
+
+  const double* probabilities(Unit unit, const double* scores) override {
+    const Lattice lattice = structure_.lattices().of(unit.number, unit.sites);
+    if (lattice.tokens == 0) return nullptr;
+    if (extreme_) {
+      expected_.resize(unit.sites * stride_);
+      by_engine(unit, scores, expected_.data(), nullptr);
+      return &expected_[at(lattice.span(0))];
+    }
+    add_up(lattice, scores, nullptr);
+    if (std::isfinite(forward(lattice))) {
+      backward(lattice);
+    } else {
+      std::fill_n(sums_[0], at(lattice.segments()), 0.0);
+    }
+    return sums_[0];
   }
 
   void add_global(std::span<double> out) override {
@@ -222,10 +240,11 @@ class SegmentSolver final : public Solver {
       }
       if (i > 0) kernels::vector_matrix(out, reversed_.data(), columns_, stride_, &beta_[at(i)]);
     }
-    if (n > 1) {
-      kernels::add_outers(&alpha_[at(1)], &out_[at(1)], static_cast<std::size_t>(n - 1), columns_, stride_,
-                          pairs_.data());
-    }
+  }
+
+  void add_pairs(const Lattice& lattice) {
+    const auto inner = static_cast<std::size_t>(lattice.tokens) - 1;
+    if (inner > 0) kernels::add_outers(&alpha_[at(1)], &out_[at(1)], inner, columns_, stride_, pairs_.data());
   }
 
   double by_engine(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) {
@@ -248,18 +267,24 @@ class SegmentSolver final : public Solver {
   double last_ = 0;  // the sum of the last row of alpha_
   bool extreme_ = false;
   SegmentSums sums_;
-  std::vector<double> alpha_, beta_, in_, out_, scale_, best_, zeros_;
+  std::vector<double> alpha_, beta_, in_, out_, scale_, best_, zeros_, expected_;
   std::vector<std::int32_t> back_, from_;
 };
 
+std::unique_ptr<SegmentSolver> made(const SegmentStructure& structure, std::span<const double> global) {
+  if (global.size() != structure.global_cells()) {
+    throw std::invalid_argument("[SegmentStructure] " + std::to_string(global.size()) + " global scores, not " +
+                                std::to_string(structure.global_cells()));
+  }
+  return std::make_unique<SegmentSolver>(structure, global);
+}
+
 }  // namespace
 
-std::unique_ptr<Solver> SegmentStructure::solver(std::span<const double> global) const {
-  if (global.size() != global_cells()) {
-    throw std::invalid_argument("[SegmentStructure] " + std::to_string(global.size()) + " global scores, not " +
-                                std::to_string(global_cells()));
-  }
-  return std::make_unique<SegmentSolver>(*this, global);
+std::unique_ptr<Solver> SegmentStructure::solver(std::span<const double> global) const { return made(*this, global); }
+
+std::unique_ptr<SegmentBeliefs> SegmentStructure::beliefs(std::span<const double> global) const {
+  return made(*this, global);
 }
 
 // Nodes: for every boundary, one per column that a segment may have that starts there (summing the columns before it),

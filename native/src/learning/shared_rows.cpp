@@ -13,14 +13,14 @@ namespace {
 
 }  // namespace
 
-double SharedRows::evaluate(Objective& objective, std::span<const float> x, std::span<float> gradient) const {
+double SharedRows::evaluate(Objective& objective, std::span<const float> x, std::size_t behind,
+                            std::span<float> gradient) const {
   const std::size_t rows = row.size();
-  if (own_row.size() != rows || factor.size() != rows || gradient.size() < rows * width) {
+  if (own_row.size() != rows || factor.size() != rows || gradient.size() != x.size()) {
     misfit(std::to_string(rows) + " rows of " + std::to_string(width) + " numbers, " + std::to_string(own_row.size()) +
-           " rows of the objective, " + std::to_string(factor.size()) + " factors, a gradient of " +
-           std::to_string(gradient.size()));
+           " rows of the objective, " + std::to_string(factor.size()) + " factors, " + std::to_string(x.size()) +
+           " parameters, a gradient of " + std::to_string(gradient.size()));
   }
-  const std::size_t behind = gradient.size() - rows * width;
   if (objective.size() < behind || x.size() < behind) misfit("more numbers behind the rows than parameters");
   const std::size_t own_size = objective.size() - behind;
   const std::size_t shared_size = x.size() - behind;
@@ -28,24 +28,26 @@ double SharedRows::evaluate(Objective& objective, std::span<const float> x, std:
     if ((row[i] + std::size_t{1}) * width > shared_size) misfit("there is no shared row " + std::to_string(row[i]));
     if ((own_row[i] + std::size_t{1}) * width > own_size) misfit("there is no own row " + std::to_string(own_row[i]));
   }
-  LargeVector<double> own(objective.size(), 0.0);
+  // Kept from block to block: to get and clear such memory takes as long as to use it.
+  thread_local LargeVector<double> own;
+  thread_local LargeVector<double> slope;
+  own.assign(objective.size(), 0.0);
+  slope.resize(objective.size());
   for (std::size_t i = 0; i < rows; ++i) {
     const float* from = &x[row[i] * width];
     double* to = &own[own_row[i] * width];
     const double f = factor[i];
     for (std::size_t k = 0; k < width; ++k) to[k] += f * static_cast<double>(from[k]);
   }
-  std::copy(x.end() - static_cast<std::ptrdiff_t>(behind), x.end(), own.end() - static_cast<std::ptrdiff_t>(behind));
-  LargeVector<double> slope(objective.size());
+  std::copy_n(x.data() + shared_size, behind, own.data() + own_size);
   const double value = objective.evaluate(own, slope);
   for (std::size_t i = 0; i < rows; ++i) {
     const double* from = &slope[own_row[i] * width];
-    float* to = &gradient[i * width];
+    float* to = &gradient[row[i] * width];
     const double f = factor[i];
-    for (std::size_t k = 0; k < width; ++k) to[k] = static_cast<float>(f * from[k]);
+    for (std::size_t k = 0; k < width; ++k) to[k] += static_cast<float>(f * from[k]);
   }
-  std::transform(slope.end() - static_cast<std::ptrdiff_t>(behind), slope.end(),
-                 gradient.end() - static_cast<std::ptrdiff_t>(behind), [](double v) { return static_cast<float>(v); });
+  for (std::size_t k = 0; k < behind; ++k) gradient[shared_size + k] += static_cast<float>(slope[own_size + k]);
   return value;
 }
 

@@ -118,4 +118,25 @@ std::vector<std::vector<Subset>> SubsetFinder::find(const SparseRows& rows, cons
   return found;
 }
 
+std::vector<std::vector<Rescoring::Scored>> SubsetFinder::find_rescored(
+    const SparseRows& rows, const TokenInput& input, std::size_t k, double least, const Rescoring& rescoring,
+    const TokenSurface& surface, std::span<const std::uint8_t> tagged, Restrictions restrictions,
+    std::span<const double> above, int threads) const {
+  surface.check(static_cast<std::size_t>(input.sentence_ptr.back()));
+  if (tagged.size() != input.sentences()) {
+    throw std::invalid_argument("[SubsetFinder] it is said of " + std::to_string(tagged.size()) + " sentences, not " +
+                                std::to_string(input.sentences()) + ", whether they have parts of speech");
+  }
+  const std::vector<double> nothing(lattice_.types(), 0.0);
+  auto found = find(rows, input, k, nothing, least, {}, threads);
+  std::vector<std::vector<Rescoring::Scored>> done(found.size());
+  parallel_for((found.size() + kShardSentences - 1) / kShardSentences, threads, [&](std::size_t shard) {
+    for (std::size_t s = shard * kShardSentences; s < std::min(found.size(), (shard + 1) * kShardSentences); ++s) {
+      const TokenSurface own = surface.part(static_cast<std::size_t>(input.sentence_ptr[s]), input.length(s));
+      done[s] = rescoring.rescore(std::move(found[s]), own, tagged[s] != 0, restrictions, above);
+    }
+  });
+  return done;
+}
+
 }  // namespace spanloom

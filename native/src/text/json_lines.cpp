@@ -161,7 +161,15 @@ std::vector<std::string> json_lines(const TokenizedTexts& texts, const FoundMent
   const Writer writer(texts, found, labels, whole);
   std::vector<std::string> pieces(ends.size());
   parallel_for(ends.size(), threads, [&](std::size_t b) {
-    for (std::size_t d = b == 0 ? 0 : ends[b - 1]; d < ends[b]; ++d) writer.line(d, extras[d], pieces[b]);
+    const std::size_t first = b == 0 ? 0 : ends[b - 1];
+    // Room at once, so that a long line is not copied as it grows; pages that stay unused cost nothing.
+    std::size_t room = 0;
+    for (std::size_t d = first; d < ends[b]; ++d) {
+      room += (found.ptr[d + 1] - found.ptr[d]) * 96 + 64;
+      if (whole) room += 2 * texts.texts[d].size() + 3 * (texts.first_token(d + 1) - texts.first_token(d));
+    }
+    pieces[b].reserve(room);
+    for (std::size_t d = first; d < ends[b]; ++d) writer.line(d, extras[d], pieces[b]);
   });
   return pieces;
 }

@@ -4,8 +4,7 @@
 
 namespace spanloom {
 
-std::uint32_t StringPool::insert(std::string_view text) {
-  const std::uint64_t hash = hash_bytes(text);
+std::uint32_t StringPool::insert(std::string_view text, std::uint64_t hash) {
   const std::uint32_t found = find(text, hash);
   if (found != kNone) return found;
   if (strings_.size() >= kNone) throw std::length_error("more than 4294967295 distinct strings");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spanloom/base/parallel.hpp"
+#include "spanloom/base/runs.hpp"
 
 namespace spanloom::text {
 namespace {
@@ -43,14 +44,11 @@ void TextTagger::tag(const TokenizedTexts& texts, Wanted wanted, Shard& shard) c
 
 FoundMentions TextTagger::tag(const TokenizedTexts& texts, Wanted wanted, int threads) const {
   std::vector<Shard> shards;
-  std::size_t tokens = kShardTokens;
-  for (std::size_t s = 0; s < texts.sentences(); ++s) {
-    if (tokens >= kShardTokens) {
-      shards.emplace_back().first = s;
-      tokens = 0;
-    }
-    shards.back().last = s + 1;
-    tokens += texts.token_ptr[s + 1] - texts.token_ptr[s];
+  const auto tokens = [&](std::size_t s) { return texts.token_ptr[s + 1] - texts.token_ptr[s]; };
+  for (const auto& [first, last] : runs(texts.sentences(), kShardTokens, tokens)) {
+    Shard& shard = shards.emplace_back();
+    shard.first = first;
+    shard.last = last;
   }
   parallel_for(shards.size(), threads, [&](std::size_t k) { tag(texts, wanted, shards[k]); });
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "spanloom/base/parallel.hpp"
+#include "spanloom/base/runs.hpp"
 #include "spanloom/text/sentences.hpp"
 #include "spanloom/text/tokenizer.hpp"
 #include "spanloom/text/unicode.hpp"
@@ -117,14 +118,11 @@ TokenizedTexts cut_blocks(std::vector<std::string_view> texts, const TokenRules&
   TokenizedTexts out;
   out.texts = std::move(texts);
   std::vector<Block> blocks;
-  std::size_t size = kBlockBytes;
-  for (std::size_t d = 0; d < out.documents(); ++d) {
-    if (size >= kBlockBytes) {
-      blocks.emplace_back().first = d;
-      size = 0;
-    }
-    blocks.back().last = d + 1;
-    size += out.texts[d].size();
+  const auto size = [&](std::size_t d) { return out.texts[d].size(); };
+  for (const auto& [first, last] : runs(out.documents(), kBlockBytes, size)) {
+    Block& block = blocks.emplace_back();
+    block.first = first;
+    block.last = last;
   }
   parallel_for(blocks.size(), threads, [&](std::size_t b) {
     Cutter cutter(rules);

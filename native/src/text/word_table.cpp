@@ -35,8 +35,21 @@ WrittenWords WordTable::write(const GivenWords& given) const {
     throw std::invalid_argument("[WordTable] " + std::to_string(n) + " keys, " + std::to_string(given.gaps.size()) +
                                 " gaps, " + std::to_string(given.begin.size()) + " beginnings and " +
                                 std::to_string(given.ptr.size()) + " pointers do not fit together");
+  // All places of the table are asked for at once, so that they are waited for at the same time.
+  constexpr std::size_t kAhead = 16;
+  std::vector<std::uint32_t> ids(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) slots_.prefetch(given.keys[i + kAhead]);
+    ids[i] = find(given.keys[i]);
+    if (ids[i] == kNone) throw std::invalid_argument("[WordTable] word " + std::to_string(i) + " is not known");
+  }
   WrittenWords out;
   out.texts.reserve(given.ptr.size() - 1);
+  out.start.resize(n);
+  out.end.resize(n);
+  out.first.resize(n);
+  out.place.resize(n);
+  std::size_t token = 0;
   for (std::size_t d = 0; d + 1 < given.ptr.size(); ++d) {
     const auto first = static_cast<std::size_t>(given.ptr[d]), last = static_cast<std::size_t>(given.ptr[d + 1]);
     std::string& text = out.texts.emplace_back();
@@ -47,16 +60,14 @@ WrittenWords WordTable::write(const GivenWords& given) const {
     bool begins = sentences;
     std::uint32_t at = 0;
     for (std::size_t i = first; i < last; ++i) {
-      const std::uint32_t id = find(given.keys[i]);
-      if (id == kNone) throw std::invalid_argument("[WordTable] word " + std::to_string(i) + " is not known");
-      const Word& word = about_[id];
+      const Word& word = about_[ids[i]];
       begins = begins || (sentences && given.begin[i] == 1);
-      text.append(words_[id]);
+      text.append(words_[ids[i]]);
       if (!word.blank) {
-        out.start.push_back(at);
-        out.end.push_back(at + word.length);
-        out.first.push_back(begins ? 1 : 0);
-        out.place.push_back(static_cast<std::int64_t>(i - first));
+        out.start[token] = at;
+        out.end[token] = at + word.length;
+        out.first[token] = begins ? 1 : 0;
+        out.place[token++] = static_cast<std::int64_t>(i - first);
         begins = false;  // white space that begins a sentence leaves that to the next word
       }
       at += word.length;
@@ -65,8 +76,12 @@ WrittenWords WordTable::write(const GivenWords& given) const {
         ++at;
       }
     }
-    out.ptr.push_back(static_cast<std::int64_t>(out.start.size()));
+    out.ptr.push_back(static_cast<std::int64_t>(token));
   }
+  out.start.resize(token);
+  out.end.resize(token);
+  out.first.resize(token);
+  out.place.resize(token);
   return out;
 }
 

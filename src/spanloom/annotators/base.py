@@ -20,7 +20,7 @@ Columns = dict[str, list[str]]
 Listener = Callable[[Any], None]
 """Called with every iteration of training, see ``spanloom.learning.Listener``."""
 
-CLASSES: dict[str, type[Annotator]] = {}
+ANNOTATOR_CLASSES: dict[str, type[Annotator]] = {}
 """Every class of annotators by its name in model files: ours, and yours from where they are defined."""
 
 
@@ -89,13 +89,13 @@ class Annotator:
         super().__init_subclass__(**options)
         if "kind" not in vars(cls):
             return
-        known = CLASSES.get(cls.kind)
+        known = ANNOTATOR_CLASSES.get(cls.kind)
         if known is not None and _place(known) != _place(cls):  # a cell of a notebook may define it again
             raise ParameterError(
                 f"the annotators {_place(known)} and {_place(cls)} both have the kind {cls.kind!r}; a model file could "
                 "not tell them apart: choose another kind"
             )
-        CLASSES[cls.kind] = cls
+        ANNOTATOR_CLASSES[cls.kind] = cls
 
     def columns(self, sentences: Sequence[Sentence]) -> list[Columns]:
         """Return the columns of each sentence."""
@@ -139,7 +139,7 @@ class Annotator:
         return ()
 
     def use_threads(self, threads: int | None) -> None:
-        """Let recognisers that it asks work with so many threads; None for all cores."""
+        """Set the number of threads of its recognisers; None for all cores."""
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """Return arrays and JSON from which ``from_state`` can make an equal annotator."""

@@ -1,4 +1,4 @@
-"""What parsers and taggers made, on disk, by what was read and by whom."""
+"""A disk cache of the output of parsers and taggers, by their identity and their input."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Cache:
 def remembered(
     sentences: Sequence[Sentence], make: Callable[[Sequence[Sentence]], Sequence[Columns]], store: Cache | None
 ) -> list[Columns]:
-    """Return what ``make`` makes of each sentence, where the cache has it from there; the rest is kept in it."""
+    """Return the columns of each sentence from the cache; missing ones are made by ``make`` and added to it."""
     if store is None:
         return list(make(sentences)) if sentences else []
     known = [store.find(sentence) for sentence in sentences]

@@ -87,7 +87,7 @@ class Pipeline:
         return tuple(dict.fromkeys(template for one in self.annotators for template in one.templates))
 
     def use_threads(self, threads: int | None) -> None:
-        """Let recognisers that annotators ask work with so many threads; None for all cores."""
+        """Set the number of threads of the annotators' recognisers; None for all cores."""
         for one in self.annotators:
             one.use_threads(threads)
 

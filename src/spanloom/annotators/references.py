@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from spanloom.annotators.base import CLASSES, Annotator, OpenModel, opened
+from spanloom.annotators.base import ANNOTATOR_CLASSES, Annotator, OpenModel, opened
 from spanloom.annotators.chunks import ChunkColumns
 from spanloom.annotators.document_context import DocumentContext
 from spanloom.annotators.lexicon import InducedLexicon, Lexicon
@@ -142,14 +142,14 @@ def restore(
 ) -> Annotator:
     """Make an annotator from what a model file holds of it; ``open_model`` is ``Recognizer.from_state``."""
     kind = header.get("kind")
-    if kind not in CLASSES and isinstance(kind, str):
+    if kind not in ANNOTATOR_CLASSES and isinstance(kind, str):
         load_plugin(ANNOTATORS, kind)  # its module defines the class
-    if kind not in CLASSES:
+    if kind not in ANNOTATOR_CLASSES:
         raise ModelFileError(
             f"the model uses an annotator of the kind {kind!r}, which spanloom does not have; if it is yours, import "
             "the module that defines it before you load the model"
         )
-    return CLASSES[kind].restored(arrays, header["state"], open_model)
+    return ANNOTATOR_CLASSES[kind].restored(arrays, header["state"], open_model)
 
 
 def _checked(given: Annotator) -> Annotator:

@@ -12,6 +12,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 """Named arrays, as a model file holds them."""
 Floats = npt.NDArray[np.float64]
 Floats32 = npt.NDArray[np.float32]
+Ints32 = npt.NDArray[np.int32]
 Cells = npt.NDArray[np.int32]
 """Positions in a sentence's score vector: site cells ``site * columns + column``, then the global cells."""
 Pointers = npt.NDArray[np.int64]

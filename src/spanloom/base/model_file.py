@@ -42,6 +42,7 @@ _ALIGNMENT = 64
 _BLOCK = 1 << 16
 _MAX_DIMENSIONS = 32
 _PENDING = "0" * 8
+_FORGET: int | None = getattr(mmap, "MADV_DONTNEED", None)  # systems without it keep what was read
 _DTYPES = {
     "BOOL": np.dtype("?"), "U8": np.dtype("u1"), "I8": np.dtype("i1"), "U16": np.dtype("<u2"), "I16": np.dtype("<i2"),
     "F16": np.dtype("<f2"), "U32": np.dtype("<u4"), "I32": np.dtype("<i4"), "F32": np.dtype("<f4"),
@@ -169,9 +170,26 @@ def load_arrays(path: str | os.PathLike[str], verify: bool = True) -> tuple[dict
             raise ModelFileError(f"{path}: the file is empty")
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        return _read(data, verify)
+        found = _read(data, verify)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
+    if _FORGET is not None:
+        data.madvise(_FORGET)  # the checksum has read all of it
+    return found
+
+
+def forget(array: Array) -> None:
+    """Give back the memory of an array that is a view into a mapped file; what is read again comes from the file again.
+
+    Others are left alone.
+    """
+    data: Any = array
+    while isinstance(data, np.ndarray):
+        data = data.base
+    if isinstance(data, mmap.mmap) and _FORGET is not None and array.flags.c_contiguous:
+        start = array.ctypes.data - np.frombuffer(data, np.uint8, 1).ctypes.data
+        first = start // mmap.PAGESIZE * mmap.PAGESIZE
+        data.madvise(_FORGET, first, start + array.nbytes - first)
 
 
 def _storable(name: str, array: Array) -> Array:

@@ -13,13 +13,14 @@ rows, side by side)::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.base.model_file import forget
 
 Array = npt.NDArray[Any]
 PRECISIONS = {"float32": np.dtype("<f4"), "float16": np.dtype("<f2"), "int8": np.dtype("i1")}
@@ -27,6 +28,7 @@ LEAST = 1 << 14
 """Smaller tables stay as they are."""
 _RANGE = 1e4
 """The largest magnitude of a column over the smallest, in codes of one byte."""
+_BLOCK = 1 << 14  # rows that are unpacked at a time
 _DENSEST = 256
 """A damaged or hostile file may not unpack to more than so many numbers for each byte that it stores."""
 
@@ -72,8 +74,20 @@ def pack(arrays: Mapping[str, Array], precision: str = "float32") -> tuple[dict[
     return done, description
 
 
-def unpack(arrays: Mapping[str, Array], description: list[dict[str, Any]]) -> dict[str, Array]:
-    """Undo ``pack``; ``ModelFileError`` if something does not fit together."""
+Room = Callable[[int, Sequence[int]], list[Array]]
+"""Makes tables of zeros, float32, of as many rows and of these columns."""
+
+
+def separate(rows: int, columns: Sequence[int]) -> list[Array]:
+    """Make a table for itself of each."""
+    return [np.zeros((rows, width), np.float32) for width in columns]
+
+
+def unpack(arrays: Mapping[str, Array], description: list[dict[str, Any]], room: Room = separate) -> dict[str, Array]:
+    """Undo ``pack``; ``ModelFileError`` if something does not fit together.
+
+    ``room`` makes the tables, which are filled some rows at a time: beside them there is little that needs memory.
+    """
     done = {name: array for name, array in arrays.items() if not name.startswith("packed.")}
     for entry in description:
         try:
@@ -84,10 +98,7 @@ def unpack(arrays: Mapping[str, Array], description: list[dict[str, Any]]) -> di
         found = {kind: arrays.get(prefix + kind) for kind in ("values", "mask", "index", "scales")}
         if len(names) != len(columns) or min([distinct, *columns]) < 0 or any(not isinstance(n, str) for n in names):
             raise ModelFileError("the description of packed weights is damaged: its numbers do not fit together")
-        table = _unpacked(found, distinct, sum(columns))
-        ends = np.cumsum([0, *columns])
-        for name, start, end in zip(names, ends, ends[1:], strict=False):
-            done[name] = np.ascontiguousarray(table[:, start:end])
+        done |= dict(zip(names, _unpacked(found, distinct, columns, room), strict=True))
     return done
 
 
@@ -125,13 +136,13 @@ def _coded(table: Array) -> tuple[Array, Array]:
     return (np.sign(table) * codes).astype(np.int8), np.stack([smallest, largest]).astype(np.float32)
 
 
-def _decoded(codes: Array, scales: Array) -> Array:
-    """Undo ``_coded``."""
+def _meanings(scales: Array) -> Array:
+    """What codes of one byte stand for: ``[code + 128, column]``."""
     smallest, largest = scales.astype(np.float64)
     step = np.log(np.maximum(largest / smallest, 1.0 + 1e-6)) / 126
-    table = smallest * np.exp(step * (np.abs(np.arange(-128, 128))[:, None] - 1))  # [code + 128, column]
+    table = smallest * np.exp(step * (np.abs(np.arange(-128, 128))[:, None] - 1))
     table *= np.sign(np.arange(-128, 128))[:, None]
-    return np.take_along_axis(table.astype(np.float32), codes.astype(np.intp) + 128, axis=0)
+    return np.asarray(table, np.float32)
 
 
 def _distinct(table: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -152,36 +163,59 @@ def _distinct(table: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
     return first, index
 
 
-def _unpacked(found: Mapping[str, Array | None], distinct: int, columns: int) -> Array:
+def _unpacked(found: Mapping[str, Array | None], distinct: int, widths: Sequence[int], room: Room) -> list[Array]:
     values, mask, index, scales = (found[kind] for kind in ("values", "mask", "index", "scales"))
     if values is None or values.dtype not in PRECISIONS.values() or values.ndim != 1:
         raise ModelFileError("packed weights have no values")
+    columns = sum(widths)
     size = distinct * columns
     stored = sum(one.nbytes for one in found.values() if one is not None)
     rows = distinct if index is None else len(index)
     if max(rows, distinct) * columns > _DENSEST * stored + 1024:
         raise ModelFileError(f"packed weights of {stored} bytes claim to be {rows} rows of {columns} numbers")
-    if mask is None:
-        flat = values
-    else:
-        if mask.dtype != np.uint8 or mask.ndim != 1 or len(mask) != (size + 7) // 8:
-            raise ModelFileError(f"the mask of packed weights must have {(size + 7) // 8} bytes")
-        places = np.unpackbits(mask, count=size).view(np.bool_)
-        if np.count_nonzero(places) != len(values):
-            raise ModelFileError(f"packed weights have {len(values)} values; their mask says otherwise")
-        flat = np.zeros(size, values.dtype)
-        flat[places] = values
-    if len(flat) != size:
-        raise ModelFileError(f"packed weights have {len(flat)} values for {distinct} rows of {columns} numbers")
-    table: Array = flat.reshape(distinct, columns)
-    if values.dtype == np.int8:
-        if scales is None or scales.dtype != np.float32 or scales.shape != (2, columns) or not (scales > 0).all():
-            raise ModelFileError(f"packed weights must have {columns} scales")
-        table = _decoded(table, scales)
-    else:
-        table = table.astype(np.float32, copy=False)
-    if index is None:
-        return table
-    if index.dtype != np.uint32 or index.ndim != 1 or (len(index) and int(index.max()) >= distinct):
+    if mask is not None and (mask.dtype != np.uint8 or mask.ndim != 1 or len(mask) != (size + 7) // 8):
+        raise ModelFileError(f"the mask of packed weights must have {(size + 7) // 8} bytes")
+    places = None if mask is None else np.unpackbits(mask, count=size).view(np.bool_).reshape(distinct, columns)
+    if places is not None and np.count_nonzero(places) != len(values):
+        raise ModelFileError(f"packed weights have {len(values)} values; their mask says otherwise")
+    if places is None and len(values) != size:
+        raise ModelFileError(f"packed weights have {len(values)} values for {distinct} rows of {columns} numbers")
+    coded = values.dtype == np.int8
+    if coded and (
+        scales is None or scales.dtype != np.float32 or scales.shape != (2, columns) or not (scales > 0).all()
+    ):
+        raise ModelFileError(f"packed weights must have {columns} scales")
+    if index is not None and (
+        index.dtype != np.uint32 or index.ndim != 1 or (len(index) and int(index.max()) >= distinct)
+    ):
         raise ModelFileError(f"the index of packed weights is beyond its {distinct} rows")
-    return table[index]
+    meanings = _meanings(scales) if coded and scales is not None else None
+    tables, ends = room(rows, widths), np.cumsum([0, *widths])
+    block = _Rows(values, places, distinct, columns)
+    for first in range(0, rows, _BLOCK):
+        some = np.arange(first, min(first + _BLOCK, rows)) if index is None else index[first : first + _BLOCK]
+        numbers = block.of(some)
+        if meanings is not None:
+            numbers = np.take_along_axis(meanings, numbers.astype(np.intp) + 128, axis=0)
+        for table, start, end in zip(tables, ends, ends[1:], strict=False):
+            table[first : first + _BLOCK] = numbers[:, start:end]
+        forget(values)
+    return tables
+
+
+class _Rows:
+    """The distinct rows, to be taken some at a time."""
+
+    def __init__(self, values: Array, places: Array | None, distinct: int, columns: int) -> None:
+        self.values, self.places, self.shape = values, places, (distinct, columns)
+        if places is not None:  # where the values of each row begin
+            self.starts = np.cumsum(places.sum(axis=1, dtype=np.int64)) - places.sum(axis=1, dtype=np.int64)
+
+    def of(self, rows: Array) -> Array:
+        if self.places is None:
+            return np.asarray(self.values.reshape(self.shape)[rows])
+        stored = self.places[rows]
+        numbers = np.zeros(stored.shape, self.values.dtype)
+        at = self.starts[rows][:, None] + np.cumsum(stored, axis=1) - 1
+        numbers[stored] = self.values[at[stored]]
+        return numbers

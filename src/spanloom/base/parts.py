@@ -1,4 +1,4 @@
-"""Names of what is not finished, and what to do with those that never will be.
+"""Names of unfinished outputs, and removal of those whose process is gone.
 
 A result is written under a hidden name beside its place, ``.HOST-PID-RANDOM.part``. A process that is killed cannot
 remove it; so the next one that writes there does, if the process of the name is gone.
@@ -71,7 +71,7 @@ def _alive(process: int) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _host() -> str:
-    """Eight digits for this machine: on a shared disk, processes of others cannot be asked for."""
+    """Eight digits for this machine: whether a process of another machine runs cannot be found out."""
     import socket
     import zlib
 

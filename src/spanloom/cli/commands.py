@@ -29,7 +29,9 @@ COMMANDS = {
     "serve": Entry(
         "serve:serve", "Answer requests for mentions over HTTP, also those of Label Studio, INCEpTION and doccano."
     ),
-    "info": Entry("info:info", "Say what a model is, how it was trained, how large it is, and what it goes by."),
+    "info": Entry(
+        "info:info", "Say what a model is, how it was trained, how large it is, and which features weigh most."
+    ),
     "card": Entry(
         "card:card",
         "Write a folder to be shared on a hub: the model, and a README with data, figures and licence.",

@@ -12,15 +12,11 @@ from spanloom.cli.console import make_console
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
 
-TokenizerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tokenizer",
-        metavar="NAME",
-        help="How text without tokens is cut: default, space, punctuation, or with switches: default,hyphens,slashes. "
-        "If not given, as the training data are. See docs/tokens.md.",
-    ),
-]
+TOKENIZER = (
+    "How text without tokens is cut: default, space, punctuation, or with switches: default,hyphens,slashes. "
+    "If not given, as the training data are. See docs/tokens.md."
+)
+TokenizerOption = Annotated[str | None, typer.Option("--tokenizer", metavar="NAME", help=TOKENIZER)]
 
 
 def tokenizer_words(facts: Mapping[str, Any]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -11,10 +12,8 @@ import typer
 from spanloom.base.errors import SpanloomError
 from spanloom.base.extras import need
 
-SchedulerOption = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Train on the workers of this Dask cluster, e.g. tcp://head:8786."),
-]
+SCHEDULER = "Train on the workers of this Dask cluster, e.g. tcp://head:8786."
+SchedulerOption = Annotated[str | None, typer.Option(metavar="ADDRESS", help=SCHEDULER)]
 
 
 @contextmanager
@@ -37,24 +36,21 @@ def dask_client(scheduler: str | None, jobs: int | None = None) -> Iterator[Any]
 
 
 @contextmanager
-def trainings_on(scheduler: str | None) -> Iterator[Any]:
+def _from(scheduler: str | None, module: str, name: str) -> Iterator[Any]:
+    """Call a function of ``spanloom.scale`` with a client; None without a scheduler, and then nothing is imported."""
+    if scheduler is None:
+        yield None
+        return
+    make = getattr(import_module(f"spanloom.scale.{module}"), name)
+    with dask_client(scheduler) as client:
+        yield make(client)
+
+
+def trainings_on(scheduler: str | None) -> AbstractContextManager[Any]:
     """Give what does trainings on a cluster; None without a scheduler: this machine does them."""
-    if scheduler is None:
-        yield None
-        return
-    from spanloom.scale.dask import trainings
-
-    with dask_client(scheduler) as client:
-        yield trainings(client)
+    return _from(scheduler, "dask", "trainings")
 
 
-@contextmanager
-def learner_on(scheduler: str | None) -> Iterator[Any]:
-    """Give who learns over blocks of sentences on a cluster; None without a scheduler: this process learns."""
-    if scheduler is None:
-        yield None
-        return
-    from spanloom.scale.dask_training import learner
-
-    with dask_client(scheduler) as client:
-        yield learner(client)
+def learner_on(scheduler: str | None) -> AbstractContextManager[Any]:
+    """Give the learner that trains over blocks of sentences on a cluster; None without a scheduler."""
+    return _from(scheduler, "dask_training", "learner")

@@ -21,7 +21,7 @@ def info(
     top: Annotated[int, typer.Option(metavar="N", help="Show the N strongest features of every column.")] = 5,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what a model is, how it was trained, how large it is, and what it goes by.
+    """Say what a model is, how it was trained, how large it is, and which features weigh most.
 
     [bold]Example:[/bold] spanloom info gene.loom --top 10
     """
@@ -41,7 +41,7 @@ def info(
     table.add_column(style="bold")
     table.add_column()
     for name, value in facts.items():
-        if shown := _readable(value):
+        if shown := readable(value):
             table.add_row(name.replace("_", " "), shown)
     console.print(table)
     strongest = plain_table("What it goes by")
@@ -99,21 +99,21 @@ def _top_weights(ner: Recognizer, top: int) -> dict[str, dict[str, list[tuple[st
     return found
 
 
-def _readable(value: Any) -> str:
+def readable(value: Any) -> str:
     """Return a value in words: numbers rounded, settings by their name, nothing that is empty or not set.
 
     Examples
     --------
-    >>> _readable({"name": "lbfgs", "l2": 0.1, "objective": 10.5374343, "lost": 0, "untrained": [], "dev_f1": None})
+    >>> readable({"name": "lbfgs", "l2": 0.1, "objective": 10.5374343, "lost": 0, "untrained": [], "dev_f1": None})
     'lbfgs (l2 0.1, objective 10.54, lost 0)'
     """
     if isinstance(value, dict):
-        named = {k.replace("_", " "): shown for k, v in value.items() if k != "name" and (shown := _readable(v))}
+        named = {k.replace("_", " "): shown for k, v in value.items() if k != "name" and (shown := readable(v))}
         inner = ", ".join(f"{k} {shown}" for k, shown in named.items())
         name = value.get("name")
         return inner if name is None else f"{name} ({inner})" if inner else str(name)
     if isinstance(value, list | tuple):
-        return ", ".join(filter(None, map(_readable, value)))
+        return ", ".join(filter(None, map(readable, value)))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

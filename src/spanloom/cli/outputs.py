@@ -60,9 +60,10 @@ def tell_written(report: Report) -> None:
     if report.ref is not None and report.ref.path != "-":
         mentions = report.mentions - report.counts["lost"]
         make_console(stderr=True, soft_wrap=True).print(
-            f"{_count(report.documents, 'document')}, {_count(mentions, 'mention')} written to {report.ref.path}"
+            f"{counted(report.documents, 'document')}, {counted(mentions, 'mention')} written to {report.ref.path}"
         )
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """Return a number of things, e.g. ``1 document``, ``1,200 mentions``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

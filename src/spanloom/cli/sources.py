@@ -1,4 +1,4 @@
-"""Where predictions come from: a corpus that some tool made, or a model that is asked now."""
+"""Where predictions come from: a corpus that some tool made, or a model that runs now."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from spanloom.cli.console import make_console
 from spanloom.cli.options import CorporaArgument
+from spanloom.cli.outputs import counted
 from spanloom.cli.problems import show_unread
 from spanloom.cli.tables import count_table, percent, plain_table
 
@@ -64,7 +65,7 @@ def stats(
 
 def _print(console: Console, counts: Statistics, shares: dict[str, float], patterns: int) -> None:
     sizes = {name: getattr(counts, name) for name in ("documents", "sentences", "tokens", "mentions")}
-    console.print(", ".join(f"{size} {name}" for name, size in sizes.items()))
+    console.print(", ".join(counted(size, name[:-1]) for name, size in sizes.items()))
     labels = dict(counts.by_label.most_common())
     console.print(count_table("Labels", "label", labels, counts.mentions))
     lengths = {str(n): counts.by_length[n] for n in sorted(counts.by_length) if n <= 8}

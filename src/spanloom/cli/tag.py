@@ -133,8 +133,8 @@ def tag(
     if k is not None and (target is None or target.format != "jsonl"):
         raise typer.BadParameter("the best sets are written as JSON lines; add --format jsonl", param_hint="--k")
     refs = ["text:-" if name == "-" else _reference(name) for name in files or ["-"]]
-    source = SkippingReader(refs, on_error, "-" if target is None else target.path)
     ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser], tokenizer=tokenizer)
+    source = SkippingReader(refs, on_error, "-" if target is None else target.path)
     source.report.tokenizer, source.report.replaced = ner.token_rules_, True
     if penalty is not None:
         ner.set_mention_penalty(parse_value(penalty))
@@ -167,9 +167,15 @@ def tag(
 
 def _reference(name: str) -> str | Reference:
     """Return what to read: words with spaces between them that are no file's name are a text themselves."""
+    from spanloom.base.errors import ParameterError
     from spanloom.formats import Reference
 
-    is_text = " " in name.strip() and not os.path.exists(name) and not _PREFIX.match(name)
+    is_file = os.path.exists(name) or _PREFIX.match(name)
+    if not is_file and name.isalnum():
+        raise ParameterError(
+            f"{name}: no such file or directory; a text of one word goes through a pipe: echo {name} | spanloom tag …"
+        )
+    is_text = " " in name.strip() and not is_file
     return Reference("given", name, {}) if is_text else name
 
 
@@ -199,7 +205,7 @@ def _k_best(ner: Recognizer, tagged: Iterable[Document], k: int, target: Referen
 
 
 def _tell_conflicts(conflicts: Counter[str]) -> None:
-    """Say how often the parts of a reduction found mentions that hardly go together."""
+    """Say how often the parts of a reduction found conflicting mentions."""
     if conflicts:
         make_console(stderr=True).print(
             f"The parts of the model disagree: {conflicts['crossing']:,} pairs of mentions cross, "

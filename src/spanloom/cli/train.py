@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from spanloom.cli.console import make_console
-from spanloom.cli.cutting import TokenizerOption, reproduces_badly, tokenizer_words
-from spanloom.cli.dask_client import SchedulerOption, learner_on
-from spanloom.cli.outputs import check_output
+from spanloom.cli.cutting import TOKENIZER, reproduces_badly, tokenizer_words
+from spanloom.cli.dask_client import SCHEDULER, learner_on
+from spanloom.cli.outputs import check_output, counted
 from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
 
@@ -67,11 +67,11 @@ def train(
         typer.Option(
             metavar="NAME",
             help="Kind of model, see docs/choosing-a-model.md; auto (the default): multilabel where training mentions "
-            "are discontinuous, edge where they overlap, chain where they do neither.",
+            "are discontinuous, state where they overlap, chain where they do neither.",
             rich_help_panel=MODEL,
         ),
     ] = None,
-    tokenizer: TokenizerOption = None,
+    tokenizer: Annotated[str | None, typer.Option(metavar="NAME", help=TOKENIZER, rich_help_panel=DATA)] = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -116,7 +116,10 @@ def train(
             rich_help_panel=LEARNING,
         ),
     ] = None,
-    l2: Annotated[float | None, typer.Option(help="L2 penalty; 0.1 if not given.", rich_help_panel=LEARNING)] = None,
+    l2: Annotated[
+        float | None,
+        typer.Option(help="L2 penalty; 0.1, or what --model auto finds.", rich_help_panel=LEARNING),
+    ] = None,
     start: Annotated[
         Path | None,
         typer.Option(
@@ -173,14 +176,14 @@ def train(
     threads: Annotated[
         int | None, typer.Option(help="Threads; all cores if not given. The model is the same.", rich_help_panel=RUN)
     ] = None,
-    scheduler: SchedulerOption = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help=SCHEDULER, rich_help_panel=RUN)] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the training record as one JSON object.", rich_help_panel=RUN)
     ] = False,
 ) -> None:
     """Learn a recogniser from annotated text.
 
-    Ctrl-C stops training and offers the best model so far.
+    Ctrl-C (or SIGTERM) stops training and keeps the best model so far, as MODEL.interrupted.
 
     [bold]Examples:[/bold] spanloom train train.jsonl --dev dev.jsonl --l2 0.5 -o gene.loom
 
@@ -231,7 +234,8 @@ def train(
             interrupted = True
     show_unread(report)
     if interrupted:
-        _offer(ner)
+        output = output.with_name(f"{output.name}.interrupted")
+        _offer(ner, output)
     ner.save(output)
     if as_json:
         print(json.dumps({"output": str(output), **ner.training_}, ensure_ascii=False))
@@ -265,13 +269,13 @@ def _model(name: str | None, target: str | None) -> Any:
     return Tagger(target)
 
 
-def _offer(ner: Recognizer) -> None:
-    """After an interruption: keep what there is, if the user wants it and there is something."""
+def _offer(ner: Recognizer, output: Path) -> None:
+    """After an interruption, ask whether to keep the model so far under another name, if there is one."""
     if not hasattr(ner, "training_"):
         print("spanloom: interrupted before there was a model to keep; none was written", file=sys.stderr)
         raise typer.Exit(130)
     done = len(ner.history_)
-    print(f"spanloom: interrupted after {done} iterations", file=sys.stderr)
+    print(f"spanloom: interrupted after {done} iterations; the model so far goes to {output}", file=sys.stderr)
     if ner.training_["untrained"]:
         print(f"spanloom: nothing was learned yet of {', '.join(ner.training_['untrained'])}", file=sys.stderr)
     if sys.stdin.isatty() and not typer.confirm("Keep the best model so far?", default=True, err=True):
@@ -279,12 +283,16 @@ def _offer(ner: Recognizer) -> None:
 
 
 def _tell(console: Console, ner: Recognizer, output: Path) -> None:
+    from spanloom.cli.info import readable
+
     t: dict[str, Any] = ner.training_
     features = sum(part.extractor.size for part in ner.parts_)
     console.print(
         Text(str(output), "bold"),
-        f"{output.stat().st_size / 1e6:.1f} MB, {features:,} features, {len(ner.labels_)} labels",
+        f"{output.stat().st_size / 1e6:.1f} MB, {features:,} features, {counted(len(ner.labels_), 'label')}",
     )
+    trainer = {name: value for name, value in t["trainer"].items() if name in ("name", "l2")}
+    console.print(f"model {readable(ner.model_.to_json())}, trainer {readable(trainer)}")
     console.print(
         f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "
         f"{t['iterations']} iterations in {t['seconds']:.1f} s"

@@ -34,7 +34,7 @@ def workbench(
 ) -> None:
     """Annotate text in a page, with a recogniser that learns from it in seconds.
 
-    Everything stays on this machine: the page is served on 127.0.0.1 and asks for nothing from elsewhere.
+    Everything stays on this machine: the page is served on 127.0.0.1 and loads nothing from the network.
 
     [bold]Example:[/bold] spanloom workbench my-project sample:train --labels protein,DNA
     """

@@ -74,7 +74,10 @@ def train(corpus: AttributeCorpus, settings: Settings, group: int, threads: int,
         f"{name}: {value:f}\n" if name == options[0] else f"{name}: {value:d}\n"
         for name, value in zip(options, values, strict=True)
     ]
-    features = ChainFeatures(learned, corpus.attributes, corpus.labels, *values)
+    least, states, transitions = values
+    features = ChainFeatures(
+        learned, corpus.attributes, corpus.labels, least, all_states=states, all_transitions=transitions
+    )
     say(
         "featgen_progress",
         ["type: CRF1d\n", *shown, "0....1....2....3....4....5....6....7....8....9....10\n"],
@@ -223,7 +226,9 @@ def online(data: Data, settings: Settings, say: Say) -> Steps:
         if name == "averaged-perceptron":
             loss = learner.perceptron()
         elif name == "passive-aggressive":
-            loss = learner.passive_aggressive(settings["type"], settings["c"], settings["error_sensitive"])
+            loss = learner.passive_aggressive(
+                settings["type"], settings["c"], error_sensitive=settings["error_sensitive"]
+            )
         else:
             loss = learner.arow(settings["gamma"])
         norm = float(np.linalg.norm(learner.averaged() if name == "averaged-perceptron" else learner.weights()))

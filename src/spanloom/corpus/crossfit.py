@@ -66,7 +66,7 @@ def cross_fit(
     default: Callable[[], Result] | None = None,
     run: Callable[..., Iterable[Any]] = map,
 ) -> list[Result]:
-    """Return for every item what a model makes of it that was trained on the other blocks.
+    """Return for every item the result of a model that was trained on the other blocks.
 
     Parameters
     ----------

@@ -211,6 +211,13 @@ def _unchecked(sentences: list[Sentence], id: str, text: str, starts: list[int],
     return document
 
 
+TAGGED = (
+    "; tokens and their tags become sentences by spanloom.corpus.from_tags(tokens, tags); lists of features and tags, "
+    "as sklearn-crfsuite takes them, are learned by spanloom.compat.CRF().fit(X, y)"
+)
+"""The way out for those who come with lists."""
+
+
 def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
     """Return documents as they are, and sentences as documents of one.
 
@@ -228,14 +235,19 @@ def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
         else:
             raise ParameterError(
                 f"a corpus is made of Documents or Sentences, not of {type(item).__name__}: {item!r:.60}"
+                f"{_way_out(item)}"
             )
     return documents
+
+
+def _way_out(item: object) -> str:
+    return TAGGED if isinstance(item, list | tuple | dict) else ""
 
 
 def map_sentences(
     function: Callable[[list[Sentence]], Iterable[Sentence]], documents: Sequence[Document]
 ) -> list[Document]:
-    """Call a function once with the sentences of all documents; return the documents with what it makes of each.
+    """Call a function once with the sentences of all documents; return the documents with its results.
 
     Examples
     --------

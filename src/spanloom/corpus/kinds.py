@@ -32,7 +32,7 @@ from spanloom.corpus.mention import Mention
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-KINDS = (
+MENTION_KINDS = (
     "flat",
     "overlapping",
     "same_type_overlapping",
@@ -70,7 +70,7 @@ class Kinds:
         return len(self.flat)
 
     def __getitem__(self, kind: str) -> Flags:
-        """Return the flags of one of ``KINDS``."""
+        """Return the flags of one of ``MENTION_KINDS``."""
         flags: Flags = getattr(self, kind)
         return flags
 

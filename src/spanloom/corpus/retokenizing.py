@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.spacing import Habits, is_spaced, rejoin
-from spanloom.corpus.token_rules import DEFAULT, SWITCHES, TokenRules
+from spanloom.corpus.token_rules import DEFAULT_RULES, SWITCHES, TokenRules
 
 SENTENCES = 3000
 """So many are looked at, taken evenly from the whole corpus."""
@@ -113,7 +113,7 @@ def choose_rules(sentences: Sequence[Sentence], threads: int | None = None) -> R
     ('default,hyphens', 1.0, 'guessed')
     """
     sample, looked = _sample(sentences, threads)
-    best, score = DEFAULT, sample.agreement(DEFAULT)
+    best, score = DEFAULT_RULES, sample.agreement(DEFAULT_RULES)
     if score >= ALIKE:
         return Reproduction(best, score, sample.spacing, ())
     alone = {name: sample.agreement(TokenRules("default", (name,))) for name in SWITCHES}

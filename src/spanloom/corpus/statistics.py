@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spanloom.corpus.document import Document, Sentence
-from spanloom.corpus.kinds import KINDS, kinds
+from spanloom.corpus.kinds import MENTION_KINDS, kinds
 from spanloom.corpus.patterns import nesting_patterns
 from spanloom.corpus.trees import arcs_to_right, is_single_arc, is_valid_span
 
@@ -56,7 +56,7 @@ class Statistics:
         self.sentences += len(sentences)
         self.tokens += sum(map(len, sentences))
         self.mentions += len(found)
-        for kind in KINDS:
+        for kind in MENTION_KINDS:
             flags = found[kind]
             self.kinds[kind] += int(flags.sum())
             self.sentences_with[kind] += len(np.unique(found.sentence[flags]))
@@ -106,7 +106,9 @@ class Statistics:
             "mentions": self.mentions,
             "by_label": dict(sorted(self.by_label.items())),
             "by_length": {str(n): self.by_length[n] for n in sorted(self.by_length)},
-            "kinds": {kind: {"count": self.kinds[kind], "share": share[kind]} for kind in KINDS if kind in self.kinds},
+            "kinds": {
+                kind: {"count": self.kinds[kind], "share": share[kind]} for kind in MENTION_KINDS if kind in self.kinds
+            },
             "depth": {str(n): self.depth[n] for n in sorted(self.depth)},
             "sentences_with": dict(self.sentences_with),
             "patterns": dict(_most(self.patterns, patterns)),

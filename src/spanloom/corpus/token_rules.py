@@ -118,4 +118,4 @@ def _native_rules(rules: TokenRules) -> _native.TokenRules:
     return _native.TokenRules(rules.base, rules.switches, rules.abbreviations)
 
 
-DEFAULT = TokenRules()
+DEFAULT_RULES = TokenRules()

@@ -16,7 +16,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Part
 from spanloom.corpus.sentences import split_sentences
-from spanloom.corpus.token_rules import DEFAULT
+from spanloom.corpus.token_rules import DEFAULT_RULES
 
 __all__ = ["Splitter", "Tokenizer", "make_document", "split_sentences", "tokenize"]
 
@@ -51,7 +51,7 @@ def tokenize(text: str) -> list[Part]:
     >>> [text[start:end] for start, end in tokenize(text)]
     ['IL', '-', '2', '(', '3.5', 'ng', '/', 'ml', ')', 'does', "n't", 'bind', 'E.', 'coli', '.']
     """
-    return DEFAULT(text)
+    return DEFAULT_RULES(text)
 
 
 def make_document(

@@ -89,6 +89,10 @@ def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
     import numpy as np  # here: see valid_spans
 
     column = sentence.columns.get("head")
+    if column is not None and all(column) and (joined := "".join(column)).isascii() and joined.isdecimal():
+        heads = [*map(int, column)]
+        if max(heads) <= len(heads):
+            return np.array(heads, np.int32)
     name = f"sentence {number} ({' '.join(sentence.tokens[:6])} …)"
     if column is None:
         raise missing_column("head", sentence, None, f"{name} has no tree: it lacks")
@@ -98,7 +102,7 @@ def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
     bad = next((h for h in column if len(h) > 9 or int(h) > len(column)), None)
     if bad is not None:
         raise CorpusError(f"{name}: the head {bad} is not one of its {len(column)} tokens")
-    return np.array([int(h) for h in column], np.int32)
+    return np.zeros(0, np.int32)  # of a sentence without tokens
 
 
 def cycle_in(heads: Sequence[int]) -> list[int]:

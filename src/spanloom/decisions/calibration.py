@@ -5,13 +5,15 @@
     beta          P = σ(a · log p − b · log(1 − p) + offset): bends differently at both ends (Kull et al. 2017)
     isotonic      the rising steps that are nearest to what is right (Zadrozny & Elkan 2002), joined by lines
 
-All of them rise with p: the order of mentions stays. The best structure stays what it is, as it is chosen by scores.
+All of them rise with p. The best structure stays what it is, as it is chosen by scores. Mentions of the best structure
+and others have a curve each: that a mention is in the best structure says more of it than its probability does, where a
+model is too sure of itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,8 @@ class Calibration:
     values
         Slope and offset; for ``beta`` two slopes and an offset; for ``isotonic`` the points of the curve, x and y in
         turn.
+    others
+        The curve of mentions outside of the best structure; None: this one is for all.
 
     Examples
     --------
@@ -51,6 +55,7 @@ class Calibration:
 
     kind: str
     values: tuple[float, ...]
+    others: Calibration | None = None
 
     def __call__(self, p: npt.ArrayLike) -> Floats:
         """Return the calibrated probabilities."""
@@ -62,8 +67,16 @@ class Calibration:
         slope, offset = self.values
         return _sigmoid(slope * _logit(given) + offset)
 
+    def of(self, p: npt.ArrayLike, answered: npt.ArrayLike) -> Floats:
+        """Return the calibrated probabilities of mentions that are ``answered``, in the best structure, or not."""
+        return self(p) if self.others is None else np.where(answered, self(p), self.others(p))
+
+    def least(self, p: float) -> float:
+        """Return the lowest probability of any mention that becomes ``p`` or more; 1 if there is none."""
+        return min(self.inverse(p), 1.0 if self.others is None else self.others.inverse(p))
+
     def inverse(self, p: float) -> float:
-        """Return the lowest probability that becomes ``p`` or more; 1 if there is none."""
+        """Return the lowest probability that this curve makes ``p`` or more; 1 if there is none."""
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2
@@ -72,7 +85,8 @@ class Calibration:
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dict."""
-        return {"kind": self.kind, "values": list(self.values)}
+        made: dict[str, Any] = {"kind": self.kind, "values": list(self.values)}
+        return made if self.others is None else {**made, "others": self.others.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Calibration:
@@ -83,7 +97,12 @@ class Calibration:
         sloped = len(values) == (3 if kind == "beta" else 2) and min(values[:-1]) >= 0 and max(values[:-1]) > 0
         if kind not in CALIBRATIONS or not (rising if kind == "isotonic" else sloped):
             raise ValueError(f"the calibration {kind!r} has no values {values}")
-        return cls(kind, values)
+        others = data.get("others")
+        return cls(kind, values, None if others is None else cls.from_json(others))
+
+
+UNCHANGED = Calibration("temperature", (1.0, 0.0))
+"""The curve that changes nothing."""
 
 
 def temperature(p: Floats, right: Bools) -> Calibration | None:
@@ -174,7 +193,7 @@ class Checked:
     probs
         Of each mention, by a curve learned from other sentences.
     loss
-        Their Brier score, the mean of (p − right)², of the mentions that it is compared by.
+        Their Brier score, the mean of (p − right)²; of those in the best structures, if these are told apart.
     """
 
     calibration: Calibration | None
@@ -183,9 +202,9 @@ class Checked:
 
 
 def calibrate(
-    kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64], counted: Bools | None = None
+    kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64], answered: Bools | None = None
 ) -> Checked:
-    """Learn a curve; ``"auto"``: that of the least Brier score on data it was not learned from, or none.
+    """Learn curves; ``"auto"``: those of the least Brier score on data they were not learned from, or none.
 
     Parameters
     ----------
@@ -193,11 +212,22 @@ def calibrate(
         One of ``CALIBRATIONS``, ``"none"`` or ``"auto"``.
     p, right, sentence
         Of mentions: what the model believes, whether they are right, and their sentence, by which they are parted.
-    counted
-        By which of them kinds are compared: those that answers have. All are learned from.
+    answered
+        Which of them are in the best structures: these and the others have a curve each. None: one for all.
     """
-    own = np.ones(len(p), np.bool_) if counted is None or not counted.any() else counted
-    plain = Checked(None, p, _loss(p[own], right[own]))
+    if answered is None or answered.all() or not answered.any():
+        return _calibrate(kind, p, right, sentence)
+    answers, others = (_calibrate(kind, p[own], right[own], sentence[own]) for own in (answered, ~answered))
+    probs = p.copy()
+    probs[answered], probs[~answered] = answers.probs, others.probs
+    if answers.calibration is None and others.calibration is None:
+        return Checked(None, probs, answers.loss)
+    curve = answers.calibration or UNCHANGED
+    return Checked(replace(curve, others=others.calibration or UNCHANGED), probs, answers.loss)
+
+
+def _calibrate(kind: str, p: Floats, right: Bools, sentence: npt.NDArray[np.int64]) -> Checked:
+    plain = Checked(None, p, _loss(p, right))
     if kind == "none" or len(set(right.tolist())) < 2:
         return plain
     part = sentence % PARTS
@@ -210,7 +240,7 @@ def calibrate(
             if other is not None:
                 probs[held] = other(p[held])
         if learned is not None:
-            tried.append(Checked(learned, probs, _loss(probs[own], right[own])))
+            tried.append(Checked(learned, probs, _loss(probs, right)))
     return min(tried, key=lambda one: one.loss, default=plain)
 
 

@@ -14,8 +14,8 @@ WAYS = ("union", "intersection", "vote")
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """Two mentions of a combination that no single system gave together, and that can hardly both be right."""
+class MentionConflict:
+    """Two mentions of a combination that no single system gave together and that exclude each other as a rule."""
 
     document: str
     sentence: int
@@ -36,7 +36,7 @@ class Conflict:
 
 def combine(
     systems: Sequence[Sequence[Document]], how: str = "union", *, least: int | None = None
-) -> tuple[list[Document], list[Conflict]]:
+) -> tuple[list[Document], list[MentionConflict]]:
     """Combine the mentions that systems found in the same documents.
 
     Parameters
@@ -80,7 +80,7 @@ def combine(
         if len(other) != len(systems[0]):
             raise CorpusError(f"system 1 has {len(systems[0])} documents, and system {number} has {len(other)}")
     done: list[Document] = []
-    conflicts: list[Conflict] = []
+    conflicts: list[MentionConflict] = []
     for docs in zip(*systems, strict=True):
         first = docs[0]
         for number, doc in enumerate(docs[1:], 2):
@@ -93,7 +93,7 @@ def combine(
         for i, same in enumerate(zip(*(doc.sentences for doc in docs), strict=True)):
             mentions = _agreed([s.mentions for s in same], needed)
             given = [set(s.mentions) for s in same]
-            conflicts += [Conflict(first.id, i, a, b, kind) for a, b, kind in conflicting(mentions, given)]
+            conflicts += [MentionConflict(first.id, i, a, b, kind) for a, b, kind in conflicting(mentions, given)]
             sentences.append(same[0].with_mentions(mentions))
         done.append(Document(sentences, first.id, first.text, first.starts, first.meta))
     return done, conflicts
@@ -113,7 +113,7 @@ def _agreed(found: Sequence[Sequence[Mention]], needed: int) -> list[Mention]:
 def conflicting(
     mentions: Sequence[Mention], given: Sequence[Collection[Mention]]
 ) -> Iterator[tuple[Mention, Mention, str]]:
-    """Yield pairs of united mentions that none of those who gave them gave together, and why they hardly go together.
+    """Yield pairs of mentions that no single system gave together, with the kind of conflict.
 
     ``"crossing"``, or ``"labels"``: the same tokens under two labels.
     """

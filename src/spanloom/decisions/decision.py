@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice
 from spanloom.base.settings import Settings
@@ -35,7 +36,6 @@ ENOUGH = 100
 """With so many mentions in the data a label gets a threshold of its own."""
 
 Gold = Sequence[Sequence[Mention]]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -238,11 +238,11 @@ class AtLeast(ByThreshold):
 
     @property
     def asked(self) -> float:
-        """The precision or the recall that is asked for."""
+        """The precision or the recall that is wanted."""
         return self.precision or self.recall or 0.0
 
     def threshold(self, believed: Scored, gold: Gold) -> float:
-        """If nothing reaches what is asked for, what comes nearest."""
+        """The threshold that reaches the target, or comes nearest to it."""
         values, precision, recall = threshold_curve(believed, gold)
         if not len(values):
             return 0.5
@@ -258,14 +258,14 @@ class AtLeast(ByThreshold):
         return float(values[np.argmax(np.where(enough, other, -1.0))])
 
     def facts(self, score: Score) -> dict[str, Any]:
-        """Say how a score stands to what is asked for."""
+        """Say whether a score reaches the target."""
         share, of = (score.precision, score.predicted) if self.precision is not None else (score.recall, score.gold)
         bound = float(lower_bound(np.array([share]), np.array([max(of, 1)]), self.confidence)[0])
         return {"asked": self.asked, "reached": share >= self.asked - 1e-12, "lower_bound": bound}
 
 
 def lower_bound(share: Floats, of: npt.ArrayLike, confidence: float) -> Floats:
-    """Return the lower end of Wilson's one-sided interval of shares of so many.
+    """Return the lower end of Wilson's one-sided interval of shares, given their denominators.
 
     Examples
     --------

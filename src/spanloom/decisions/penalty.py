@@ -18,8 +18,8 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import Score
 
 AUTO = ("auto", "auto-by-label")
-GRID = tuple(round(-1 + 0.1 * i, 1) for i in range(41))
-"""The values that a sweep tries: −1 to 3."""
+GRID = (*(round(-1 + 0.1 * i, 1) for i in range(41)), *(3 + 0.5 * i for i in range(1, 7)))
+"""The values that a sweep tries: −1 to 3, then in larger steps to 6, where models of a few sentences are best."""
 
 MOST = 1e6
 """Beyond it a penalty would drown the scores; within, it decides alone long before."""

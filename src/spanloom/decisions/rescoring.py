@@ -46,17 +46,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from spanloom import _native
+from spanloom.base.arrays import Floats, Ints32
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import Mention, Part
+from spanloom.corpus.mention import Mention
 
-Floats = npt.NDArray[np.float64]
 Candidates = Sequence[tuple[float, Mention]]
 CONTEXT = ("score", "sibling", "contiguous", "weaker", "rival", "whole", "alone", "siblings", "uncovered")
 TEXT = (
@@ -77,6 +78,7 @@ ITERATIONS = 100
 """Of the optimiser, at most; where there are many candidates it needs fewer."""
 FAR = 4.0
 """Numbers are brought to mean 0 and variance 1, and cut here."""
+_COORDINATOR, _LINK = 1, 2
 COORDINATORS = frozenset({"and", "or", "but", "nor", "versus", "plus"})
 """For text without parts of speech."""
 
@@ -95,98 +97,57 @@ def describe(candidates: Candidates, sentence: Sentence) -> tuple[list[int], Flo
     places = [i for i, (_, m) in enumerate(candidates) if len(m.parts) > 1]
     if not places:
         return [], np.zeros((0, len(NUMBERS)))
-    others, text = _Candidates(candidates), _Text(sentence)
-    rows = [[*others.of(*candidates[i]), *text.around(candidates[i][1])] for i in places]
-    return places, np.array(rows, np.float64)
+    types: dict[str, int] = {}
+    subsets = [(score, types.setdefault(m.label, len(types)), list(m.tokens)) for score, m in candidates]
+    surface = Surface.of([sentence])
+    numbers = _native.describe_candidates(subsets, *surface.arrays, tagged=bool(surface.tagged[0]))
+    return places, numbers.reshape(-1, len(NUMBERS))
 
 
-class _Candidates:
-    """The candidates of a sentence, to be asked about one of them. Sets of tokens are bits of numbers."""
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What rescoring reads of the tokens of sentences.
 
-    def __init__(self, candidates: Candidates) -> None:
-        self.by_label: dict[str, list[tuple[float, int, bool]]] = {}
-        self.parts: dict[Part, float] = {}
-        for score, m in candidates:
-            contiguous = len(m.parts) == 1
-            self.by_label.setdefault(m.label, []).append((score, _bits(m), contiguous))
-            if contiguous:
-                self.parts[m.parts[0]] = max(score, self.parts.get(m.parts[0], LOWEST))
+    Attributes
+    ----------
+    arrays
+        One number for each token: equal ones for equal words, endings, outlines and parts of speech; then bits for a
+        coordinator, a link, a comma, a slash, "and", "or", and a final s.
+    tagged
+        For each sentence, whether it has parts of speech.
+    """
 
-    def of(self, score: float, mention: Mention) -> list[float]:
-        """Return the numbers ``CONTEXT`` of a discontinuous mention."""
-        own = _bits(mention)
-        everything = (1 << mention.end) - (1 << mention.start)
-        gaps = everything & ~own
-        sibling = contiguous = rival = whole = LOWEST
-        count, covered = 0, 0
-        for other, mask, is_contiguous in self.by_label[mention.label]:
-            common = mask & own
-            if not common or mask == own:
-                continue
-            if common in (own, mask):
-                rival = max(rival, other)
-                if mask == everything:
-                    whole = other
-            elif mask & gaps:
-                sibling = max(sibling, other)
-                if is_contiguous:
-                    contiguous = max(contiguous, other)
-                if other > SIBLING:
-                    count += 1
-                    covered |= mask
-        alone = max(self.parts.get(part, LOWEST) for part in mention.parts)
-        left = (gaps & ~covered).bit_count()
-        return [
-            *(score, sibling, contiguous, min(score, sibling), rival, whole, alone),
-            *(math.log1p(count), math.log1p(left)),
-        ]
+    arrays: tuple[Ints32, Ints32, Ints32, Ints32, npt.NDArray[np.uint8]]
+    tagged: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence]) -> Surface:
+        """Read sentences."""
+        known: dict[str, int] = {}
+        rows: list[tuple[int, int, int, int, int]] = []
+        tagged = []
+        number = known.setdefault
+        for sentence in sentences:
+            tags = sentence.columns.get("pos") or sentence.columns.get("upos")
+            tagged.append(tags is not None)
+            for token, pos in zip(sentence.tokens, tags or repeat(""), strict=tags is not None):
+                word, ending, outline, bits = _surface(token)
+                if pos in ("CC", "CCONJ"):
+                    bits |= _COORDINATOR | _LINK
+                ids = number(word, len(known)), number(ending, len(known)), number(outline, len(known))
+                rows.append((*ids, number(pos, len(known)), bits))
+        word, ending, outline, tag, flags = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 5).T)
+        return cls((word, ending, outline, tag, flags.astype(np.uint8)), np.array(tagged, np.uint8))
 
 
-def _bits(mention: Mention) -> int:
-    return sum((1 << end) - (1 << start) for start, end in mention.parts)
-
-
-class _Text:
-    """What of a sentence's text is looked at."""
-
-    def __init__(self, sentence: Sentence) -> None:
-        self.words = [token.lower() for token in sentence.tokens]
-        self.outlines = [_outline(token) for token in sentence.tokens]
-        tags = sentence.columns.get("pos") or sentence.columns.get("upos")
-        self.tagged = tags is not None
-        self.pos = tags or [""] * len(self.words)
-        self.coordinators = [
-            word in COORDINATORS or pos in ("CC", "CCONJ") for word, pos in zip(self.words, self.pos, strict=True)
-        ]
-        self.links = [is_one or word in ",/" for is_one, word in zip(self.coordinators, self.words, strict=True)]
-
-    def around(self, mention: Mention) -> list[float]:
-        """Return the numbers ``TEXT`` of a discontinuous mention."""
-        words, links, pos = self.words, self.links, self.pos
-        (first, gap), (after, _) = mention.parts[0], mention.parts[1]
-        numbers = [
-            len(mention.parts) == 2,
-            math.log1p(after - gap),
-            any(self.coordinators[gap:after]),
-            "," in words[gap:after],
-            "/" in words[gap:after],
-            links[gap],
-            links[after - 1],
-        ]
-        link = max((t for t in range(gap, after) if links[t]), default=None)
-        if link is None:
-            numbers += [False] * (len(TEXT) - len(numbers) - 1)
-        else:
-            a, b, length = gap - 1, after - 1, after - link - 1
-            numbers += [words[link] == "and", words[link] == "or", words[link] == ",", words[link] == "/"]
-            numbers += [length == gap - first, length > gap - first]
-            numbers += [
-                length > 0 and same
-                for same in (words[a] == words[b], words[a][-2:] == words[b][-2:], self.outlines[a] == self.outlines[b])
-            ]
-            tags = pos[a] == pos[b], pos[first:gap] == pos[link + 1 : after], pos[after] == pos[gap]
-            numbers += [self.tagged and same for same in (length > 0 and tags[0], length > 0 and tags[1], tags[2])]
-        return [*map(float, numbers), float(words[mention.end - 1].endswith("s"))]
+@lru_cache(maxsize=100_000)
+def _surface(token: str) -> tuple[str, str, str, int]:
+    """The word, its last two letters, its outline and its bits; the parts of speech are not known yet."""
+    word = token.lower()
+    bits = _COORDINATOR | _LINK if word in COORDINATORS else 0
+    bits |= _LINK if word in ",/" else 0
+    bits |= {",": 4, "/": 8, "and": 16, "or": 32}.get(word, 0)
+    return word, word[-2:], _outline(token), bits | (64 if word.endswith("s") else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,18 +215,11 @@ class Rescoring:
         found: Floats = _products(z) @ np.array(self.weights) + self.bias
         return found
 
-    def rescore(
-        self, candidates: Candidates, sentence: Sentence, *, probabilities: bool = False
-    ) -> list[tuple[float, Mention]]:
-        """Return the candidates, best first, discontinuous ones with new scores: above the threshold if taken."""
-        done = list(candidates)
-        places, table = describe(candidates, sentence)
-        for i, odds in zip(places, self.odds(table).tolist(), strict=True):
-            mention = done[i][1]
-            if probabilities:
-                mention = replace(mention, prob=1 / (1 + math.exp(-min(max(odds, -700), 700))))
-            done[i] = (odds - self.least + self.thresholds.get(mention.label, 0.0), mention)
-        return sorted(done, key=lambda pair: -pair[0])
+    def native(self, types: Sequence[str]) -> _native.Rescoring:
+        """Return what rescores the candidates of many sentences; types are numbered in the order given."""
+        thresholds = np.array([self.thresholds.get(label, 0.0) for label in types])
+        mean, spread, weights = (np.array(some) for some in (self.mean, self.spread, self.weights))
+        return _native.Rescoring(mean, spread, weights, self.bias, self.least, thresholds)
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dict."""
@@ -294,7 +248,6 @@ class Rescoring:
         return cls(mean, spread, weights, rest[0], rest[1], thresholds)
 
 
-@lru_cache(maxsize=100_000)
 def _outline(word: str) -> str:
     """Runs of capitals, small letters and digits, and what else there is: Aa0-a."""
     kinds = ("A" if c.isupper() else "a" if c.islower() else "0" if c.isdigit() else c for c in word)

@@ -1,4 +1,4 @@
-"""The rule that a trained recogniser answers by: what a decision comes to with the data at hand."""
+"""The rule that a trained recogniser answers by: a decision with the thresholds that were chosen on data."""
 
 from __future__ import annotations
 
@@ -59,19 +59,25 @@ class Rule:
             found = self._exclusive(trained, sentences, found, threads)
         return self.calibrated(found) if probabilities else found
 
-    def calibrated(self, found: Mentions) -> Mentions:
-        """Return mentions of sentences with calibrated probabilities, given those of the model."""
+    def calibrated(self, found: Mentions, best: Mentions | None = None) -> Mentions:
+        """Return mentions of sentences with calibrated probabilities, given those of the model.
+
+        ``best`` are the mentions of the best structures; None: all are.
+        """
         if self.calibration is None:
             return found
-        probs = iter(self.calibration([m.prob or 0.0 for own in found for m in own]).tolist())
+        p = [m.prob or 0.0 for own in found for m in own]
+        given = self.calibration(p) if best is None else self.calibration.of(p, among(found, best))
+        probs = iter(given.tolist())
         return [[Mention(m.label, m.parts, next(probs), m.attributes) for m in own] for own in found]
 
     def _above(self, trained: Trained, sentences: Sequence[Sentence], threads: int | None) -> Mentions:
         least = min((self.thresholds or {}).values(), default=1.0)
-        if self.calibration is not None:
-            least = max(self.calibration.inverse(least), SMALLEST)
-        found = self.calibrated(trained.find_above(sentences, least, threads))
-        return [self.of_believed(trained, own) for own in found]
+        if self.calibration is None:
+            return [self.of_believed(trained, own) for own in trained.find_above(sentences, least, threads)]
+        found = trained.find_above(sentences, max(self.calibration.least(least), SMALLEST), threads)
+        best = None if self.calibration.others is None else trained.find(sentences, threads)
+        return [self.of_believed(trained, own) for own in self.calibrated(found, best)]
 
     def of_believed(self, trained: Trained, believed: Sequence[Mention]) -> list[Mention]:
         """Return those of a sentence's mentions, each with a probability, that reach their thresholds."""
@@ -84,7 +90,7 @@ class Rule:
     def _exclusive(
         self, trained: Trained, sentences: Sequence[Sentence], found: Mentions, threads: int | None
     ) -> Mentions:
-        """Only sentences that give some tokens two labels are asked for probabilities."""
+        """Compute probabilities only for sentences in which some tokens have two labels."""
         twice = [i for i, own in enumerate(found) if len({m.parts for m in own}) < len(own)]
         judged = trained.probabilities([sentences[i] for i in twice], [found[i] for i in twice], threads)
         done = list(found)
@@ -108,6 +114,11 @@ class Rule:
         stored = data.get("calibration")
         calibration = None if stored is None else Calibration.from_json(stored)
         return cls(thresholds, bool(data["exclusive"]), bool(data["fitting"]), calibration)
+
+
+def among(found: Mentions, best: Mentions) -> list[bool]:
+    """Say of every mention, sentence by sentence, whether it is one of the best."""
+    return [m in known for own, known in zip(found, map(set, best), strict=True) for m in own]
 
 
 def one_label(mentions: Sequence[Mention]) -> list[Mention]:

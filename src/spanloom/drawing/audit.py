@@ -21,7 +21,7 @@ article:has(input:checked){opacity:.45}
 
 
 def audit_page(suspects: Sequence[Suspect], total: int) -> str:
-    """Return suspects as one page that asks for nothing else; every text is escaped."""
+    """Return suspects as one self-contained page; every text is escaped."""
     head = f"<style>{STYLE}</style><h1>Where the annotation may be wrong</h1>"
     told = f"<p>{len(suspects)} of {total} places, the surest first. Tick what you have seen.</p>"
     return page(head + told + "".join(_article(rank, one) for rank, one in enumerate(suspects, 1)), "Audit")

@@ -1,6 +1,6 @@
 """What a model believes of a sentence, as HTML: its best mention sets one after the other, moved through by a slider.
 
-It asks for nothing from elsewhere and needs no running kernel: the handler of the slider is in its attribute. Where a
+It is self-contained and needs no running kernel: the handler of the slider is in its attribute. Where a
 page forbids that, the most probable set is seen.
 """
 

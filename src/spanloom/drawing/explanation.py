@@ -77,7 +77,7 @@ STYLE = """
 
 
 def as_html(explanation: Explanation, top: int = TOP) -> str:
-    """Return an explanation as one piece of HTML that asks for nothing else; every text is escaped."""
+    """Return an explanation as one self-contained piece of HTML; every text is escaped."""
     e = explanation
     most = max((abs(value) for value in e.groups().values()), default=1.0)
     parts = [

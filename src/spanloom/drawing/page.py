@@ -1,4 +1,4 @@
-"""A page of documents with their mentions: one file that asks for nothing from elsewhere, written as documents come."""
+"""A page of documents with their mentions: one self-contained file, written as documents come."""
 
 from __future__ import annotations
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.score import Score
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ GROUPS = ("genre", "section")
 
 
 class Evaluation:
-    """What there is to say about predictions; each table is worked out when it is first asked for.
+    """Scores and tables of predictions; each table is computed on first use.
 
     Made by :func:`evaluate`.
     """

@@ -9,13 +9,13 @@ from typing import TypeVar
 import numpy as np
 
 from spanloom.corpus import Mention
-from spanloom.corpus.kinds import KINDS, Flags, Ints, Kinds, kinds
+from spanloom.corpus.kinds import MENTION_KINDS, Flags, Ints, Kinds, kinds
 from spanloom.evaluation.score import Score, distinct
 
 Group = TypeVar("Group", bound=Hashable)
 
 EXTRA_KINDS = ("not_flat", "overlapping_discontinuous")
-"""Kinds of these tables beside ``KINDS``: overlapping or discontinuous, and both at once (McDonald et al., table 2)."""
+"""Further kinds of these tables: overlapping or discontinuous, and both at once (McDonald et al., table 2)."""
 
 
 class Side:
@@ -56,7 +56,7 @@ class Side:
         return np.fromiter(hulls, np.int64, len(self.mentions))
 
     def of_kind(self, kind: str) -> Flags:
-        """Return for each mention whether it is of a kind of ``KINDS`` or ``EXTRA_KINDS``."""
+        """Return for each mention whether it is of a kind of ``MENTION_KINDS`` or ``EXTRA_KINDS``."""
         k = self.kinds
         if kind == "not_flat":
             return ~k.flat
@@ -130,7 +130,8 @@ class Outcomes:
     def by_kind(self) -> dict[str, Score]:
         """Score mentions of each kind: recall over gold mentions of the kind, precision over predicted ones."""
         return {
-            kind: self.score(self.gold.of_kind(kind), self.predicted.of_kind(kind)) for kind in (*KINDS, *EXTRA_KINDS)
+            kind: self.score(self.gold.of_kind(kind), self.predicted.of_kind(kind))
+            for kind in (*MENTION_KINDS, *EXTRA_KINDS)
         }
 
     def by_sentence_kind(self) -> dict[str, Score]:
@@ -140,7 +141,7 @@ class Outcomes:
         those with no overlapping gold mentions (Muis & Lu's table 4 has ``overlapping`` against ``without_overlap``).
         """
         n = len(self.gold.lists)
-        has = {kind: np.zeros(n, np.bool_) for kind in (*KINDS, *EXTRA_KINDS)}
+        has = {kind: np.zeros(n, np.bool_) for kind in (*MENTION_KINDS, *EXTRA_KINDS)}
         for kind, flags in has.items():
             flags[self.gold.sentence[self.gold.of_kind(kind)]] = True
         has["flat"] = ~has["not_flat"]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice
-from spanloom.evaluation.calibration import Floats, probabilities
+from spanloom.evaluation.calibration import probabilities
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.significance import Interval
 
@@ -93,7 +94,7 @@ def reliability(outcomes: Outcomes, *, bins: int = 10, widths: str = "equal") ->
 def reliability_by_label(
     outcomes: Outcomes, *, bins: int = 10, widths: str = "adaptive", least: int = 30
 ) -> dict[str, Reliability]:
-    """Return the reliability of each label that has at least so many predicted mentions."""
+    """Return the reliability of each label with enough predicted mentions."""
     mentions = outcomes.predicted.mentions
     prob, right = probabilities(mentions), outcomes.predicted.right.astype(np.float64)
     labels = np.array([m.label for m in mentions], dtype=object)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.evaluation.score import Mentions
 
 Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 MEASURES = ("precision", "recall", "f1")
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom.base.errors import CorpusError
+from spanloom.corpus.kinds import Ints
 from spanloom.corpus.tags import TagMeaning, read_tag
 from spanloom.evaluation.score import Score
 
 Tags = Sequence[Sequence[str]]
-Ints = npt.NDArray[np.int64]
 
 
 def by_label_from_tags(gold: Tags, predicted: Tags, scheme: str = "auto") -> dict[str, Score]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spanloom._native import FeatureProgram, ProgramAtom, ProgramTemplate
-from spanloom.features.templates import AFFIXES, FLAGS, INDEXED, LOOKUPS, SIZE, Atom, Operation, Template, View
+from spanloom.features.templates import AFFIXES, FLAGS, INDEXED, LOOKUPS, SIZE, Atom, Template, View, ViewStep
 
 Resources = Mapping[str, Mapping[str, Sequence[str]]]
 """By name: a table from a string to zero or more strings."""
@@ -15,9 +15,12 @@ SIZE_COLUMN = 2**32 - 1
 
 
 def compile_templates(
-    templates: Sequence[Template], resources: Resources, min_count: int = 1
+    templates: Sequence[Template], resources: Resources, min_count: int = 1, *, at_gaps: bool = False
 ) -> tuple[FeatureProgram, list[str]]:
-    """Return the native program and the names of the columns that it reads, ``word`` first."""
+    """Return the native program and the names of the columns that it reads, ``word`` first.
+
+    ``at_gaps``: templates that name no end of a segment look at gaps, not at every token of a segment.
+    """
     views = list(dict.fromkeys(atom.view for template in templates for atom in template.atoms))
     columns = list(dict.fromkeys(["word", *(view.source for view in views if view != SIZE.view)]))
     tables = list(dict.fromkeys(op.names[0] for view in views for op in view.operations if op.kind in LOOKUPS))
@@ -37,7 +40,7 @@ def compile_templates(
                 [ProgramAtom(0, t.offset)] if t.kind == "own" else [_atom(a, view_index) for a in t.atoms],
                 t.labels(),
                 min_count=min_count if t.min_count is None else t.min_count,
-                part=t.part,
+                part="gap" if at_gaps and t.at_tokens else t.part,
                 index=t.atoms[0].offset if t.part in INDEXED else 0,
             )
             for t in templates
@@ -63,7 +66,7 @@ def view_values(view: View, text: str, resources: Resources) -> list[str]:
     return program.values(0, text)
 
 
-def _operation(op: Operation, tables: Sequence[str]) -> tuple[str, list[int]]:
+def _operation(op: ViewStep, tables: Sequence[str]) -> tuple[str, list[int]]:
     if op.kind in AFFIXES:
         return op.kind, [op.low, op.high]
     if op.kind == "flags":

@@ -22,8 +22,8 @@ from spanloom.features.feature_set import FeatureSet
 from spanloom.features.groups import group_of
 from spanloom.features.state import Arrays, array, pack_resources, setting, unpack_resources
 
-Sites = Literal["tokens", "gaps", "segments"]
-SITES = ("tokens", "gaps", "segments")
+Sites = Literal["tokens", "gaps", "segments", "mentions"]
+SITES = ("tokens", "gaps", "segments", "mentions")
 STATE_VERSION = 1
 NONE = 2**32 - 1
 """What the native core calls no feature."""
@@ -41,6 +41,7 @@ class FeatureExtractor:
     sites
         ``"tokens"``: one row a token. ``"gaps"``: one row before each token and one after the last;
         offset 0 is the token after the gap, offset -1 the one before it. ``"segments"``: the rows of lattices.
+        ``"mentions"``: rows of gaps, for templates that name no end of a segment, and the rows of lattices.
 
     Examples
     --------
@@ -63,14 +64,19 @@ class FeatureExtractor:
         if not self._templates:
             raise ParameterError("a feature set needs a template that looks at tokens; 'bias' is the smallest")
         self._own = features.uses_own()
-        if sites != "segments":
+        if sites == "mentions" and not any(template.at_tokens for template in self._templates):
+            raise ParameterError("this model needs a template that looks at gaps; 'bias' is the smallest")
+        if sites in ("tokens", "gaps"):
             for template in self._templates:
-                if template.kind != "bias" and template.part != "inside":
+                if not template.at_tokens:
                     raise ParameterError(
                         f"template {str(template)!r} speaks of segments, but this model looks at {sites}; "
-                        "use it with the models semimarkov, dgm or dgm-s, or choose other features"
+                        "use it with the models semimarkov, dgm, dgm-s or segmental, or choose other features"
                     )
-        self._program, self._columns = compile_templates(self._templates, features.resources, features.min_count)
+        self._native_sites: str = "segments" if sites == "mentions" else sites
+        self._program, self._columns = compile_templates(
+            self._templates, features.resources, features.min_count, at_gaps=sites == "mentions"
+        )
         self._rows: FeatureRows | None = None
 
     @property
@@ -90,7 +96,7 @@ class FeatureExtractor:
         workers = _threads(threads)
         try:
             self._rows, rows = FeatureRows.fit(
-                self._program, self.sites, self._columns, columns, own, workers, lattices
+                self._program, self._native_sites, self._columns, columns, own, workers, lattices
             )
         except ValueError as error:
             raise CorpusError(str(error)) from None
@@ -103,7 +109,9 @@ class FeatureExtractor:
         columns, own = self._read(list(sentences))
         workers = _threads(threads)
         try:
-            counts = NativeCounts.count(self._program, self.sites, self._columns, columns, own, workers, lattices)
+            counts = NativeCounts.count(
+                self._program, self._native_sites, self._columns, columns, own, workers, lattices
+            )
         except ValueError as error:
             raise CorpusError(str(error)) from None
         return FeatureCounts(counts.state(), self._fingerprint)
@@ -132,7 +140,7 @@ class FeatureExtractor:
         >>> [extractor.transform(shard).ids.tolist() for shard in shards]
         [[1, 0], [2, 0]]
         """
-        self._rows = FeatureRows.from_counts(self._merge(parts, threads), self.sites)
+        self._rows = FeatureRows.from_counts(self._merge(parts, threads), self._native_sites)
         return self
 
     def _merge(self, parts: Iterable[FeatureCounts], threads: int | None) -> NativeCounts:
@@ -268,7 +276,7 @@ class FeatureExtractor:
             extractor = cls(features, header["sites"])
             extractor._rows = FeatureRows.from_state(
                 extractor._program,
-                extractor.sites,
+                extractor._native_sites,
                 array(arrays, "strings", np.uint8),
                 array(arrays, "string_ends", np.uint64),
                 array(arrays, "pool_sizes", np.uint64),

@@ -16,7 +16,7 @@ from spanloom.features.compiled import Resources, view_values
 from spanloom.features.grammar import parse_template, parse_view
 from spanloom.features.resources import read_resource
 from spanloom.features.separator_sets import clusters
-from spanloom.features.sets import NAMED
+from spanloom.features.sets import BY_SITES, NAMED
 from spanloom.features.templates import LOOKUPS, SIZE, Template, View
 
 
@@ -142,8 +142,28 @@ class FeatureSet:
         more = [template for template in templates if template not in self.templates]
         return replace(self, templates=[*self.templates, *more]) if more else self
 
+    def at(self, sites: str) -> FeatureSet:
+        """Return the set as it is meant for the sites of a model: at gaps ``default`` looks at both sides alike.
+
+        Other sets, and templates that were added, stay what they are.
+
+        Examples
+        --------
+        >>> FeatureSet.named("default").at("gaps").name, FeatureSet.named("own").at("gaps").name
+        ('default-gaps', 'own')
+        """
+        others = BY_SITES.get(sites, {})
+        parts = self.name.split("+")
+        templates = list(self.templates)
+        for i, part in enumerate(parts):
+            if part in others and set(NAMED[part]) <= set(templates):
+                parts[i] = others[part]
+                own = [text for text in templates if text not in NAMED[part]]
+                templates = [*NAMED[parts[i]], *(text for text in own if text not in NAMED[parts[i]])]
+        return replace(self, templates=templates, name="+".join(parts)) if parts != self.name.split("+") else self
+
     def with_clusters(self) -> FeatureSet:
-        """Return a set that looks words up in its resource ``brown``: itself if it does so already.
+        """Return a set with templates for its resource ``brown``: itself if it has some.
 
         Examples
         --------

@@ -47,9 +47,9 @@ from spanloom.features.templates import (
     RESERVED,
     SIZE,
     Atom,
-    Operation,
     Template,
     View,
+    ViewStep,
 )
 
 
@@ -292,13 +292,13 @@ class _Parser:
         self.advance()
         return name
 
-    def arguments(self, name: str) -> Operation:
+    def arguments(self, name: str) -> ViewStep:
         if name in PLAIN:
-            return Operation(name)
+            return ViewStep(name)
         if name in AFFIXES:
             self.expect(",")
             low, high = self.interval("a length", 1, MAX_LENGTH)
-            return Operation(name, low=low, high=high)
+            return ViewStep(name, low=low, high=high)
         names: list[str] = []
         if name == "flags":
             both = False
@@ -310,7 +310,7 @@ class _Parser:
                 else:
                     raise self.unexpected(f"a flag ({', '.join(FLAGS)})")
                 self.advance()
-            return Operation(name, names=tuple(names), both=both)
+            return ViewStep(name, names=tuple(names), both=both)
         self.expect(",")
         if self.kind not in ("name", "quoted"):
             raise self.unexpected("the name of a resource")
@@ -319,4 +319,4 @@ class _Parser:
         lengths: list[int] = []
         while name == "cluster" and self.take(","):
             lengths.append(self.integer("a length", 1, MAX_LENGTH))
-        return Operation(name if lengths else "lookup", names=tuple(names), lengths=tuple(sorted(set(lengths))))
+        return ViewStep(name if lengths else "lookup", names=tuple(names), lengths=tuple(sorted(set(lengths))))

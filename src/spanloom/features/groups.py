@@ -60,5 +60,5 @@ def group_of(template: Template, sites: str = "tokens") -> str:
     >>> group_of(parse_template("word[-1] & word[0]")[0], "gaps")
     'word and shape'
     """
-    left = -1 if sites == "gaps" else 0
+    left = -1 if sites in ("gaps", "mentions") else 0
     return next((name for name, fits in GROUPS if fits(template, left)), OTHER)

@@ -54,6 +54,33 @@ def finkel_manning(at: int = 0) -> tuple[str, ...]:
     )
 
 
+def finkel_manning_segments() -> tuple[str, ...]:
+    """Words, shapes and affixes of the tokens of a segment, of its ends and their neighbours, and of the whole.
+
+    What Finkel & Manning (2009) show a rule over a span: from memory, and without parts of speech, which their trees
+    find. Clusters are added where there are some.
+    """
+    views = ("word", "shape(word)")
+    return (
+        "bias",
+        "size",
+        *(f"{view}[-1..1]" for view in views),
+        *(text for view in views for text in ngrams(view, range(-1, 2), [2])),
+        "prefix(word, 1..6)",
+        "suffix(word, 1..6)",
+        *(f"first({view})[-2..1]" for view in views),
+        *(f"last({view})[-1..2]" for view in views),
+        "first(word)[-1] & first(word)[0]",
+        "last(word)[0] & last(word)[1]",
+        "first(prefix(word, 1..6))",
+        "last(suffix(word, 1..6))",
+        "first(shape(word)) & last(shape(word)) >= 2",
+        "first(word) & last(word) >= 2",
+        "segment(word) >= 2",
+        "segment(shape(word)) >= 2",
+    )
+
+
 BEFORE = -1
 """The token before a gap: an edge of EDGE leaves it, and STATE's separator comes after it."""
 
@@ -124,6 +151,7 @@ GAPS = tuple(text for name, part in GAP_SETS.items() if name not in ("gap-heads"
 SETS: dict[str, tuple[str, ...]] = {
     "muis-lu-ace": muis_lu(),
     "muis-lu-genia": (*muis_lu(), *finkel_manning()),
+    "finkel-manning": finkel_manning_segments(),
     "muis-lu-ace-gaps": muis_lu(BEFORE),
     "muis-lu-genia-gaps": (*muis_lu(BEFORE), *finkel_manning(BEFORE)),
     **GAP_SETS,

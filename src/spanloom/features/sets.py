@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spanloom.features.mention_sets import SETS as MENTION_SETS
 from spanloom.features.separator_sets import SETS as SEPARATOR_SETS
 
 DEFAULT = (
@@ -25,6 +26,39 @@ DEFAULT = (
     "collapsed(word)[0] & lower(word)[1]",
 )
 """A strong general set for any text: about 40 features a token, from words alone."""
+
+DEFAULT_GAPS = (
+    "bias",
+    "word[-3..2]",
+    "lower(word)[-3..2]",
+    "shape(word)[-1..0]",
+    "collapsed(word)[-3..2]",
+    "prefix(word, 1..4)[-1..0]",
+    "suffix(word, 1..4)[-1..0]",
+    "suffix(lower(word), 3)[-2]",
+    "suffix(lower(word), 3)[1]",
+    "flags(word)[-1..0]",
+    "squeezed(lower(word))[-1..0]",
+    "word[-2] & word[-1]",
+    "word[-1] & word[0]",
+    "word[0] & word[1]",
+    "collapsed(word)[-2] & collapsed(word)[-1]",
+    "collapsed(word)[-1] & collapsed(word)[0]",
+    "collapsed(word)[0] & collapsed(word)[1]",
+    "collapsed(word)[-2] & collapsed(word)[-1] & collapsed(word)[0]",
+    "collapsed(word)[-1] & collapsed(word)[0] & collapsed(word)[1]",
+    "lower(word)[-2] & collapsed(word)[-1]",
+    "lower(word)[-1] & collapsed(word)[0]",
+    "collapsed(word)[-1] & lower(word)[0]",
+    "collapsed(word)[0] & lower(word)[1]",
+)
+"""The same for gaps, which have a word on either side: what ``DEFAULT`` says of a token is said of both."""
+
+DEFAULT_MENTIONS = (*DEFAULT_GAPS, *MENTION_SETS["mention-words"])
+"""The same for models that see gaps and whole mentions."""
+
+BY_SITES = {"gaps": {"default": "default-gaps"}, "mentions": {"default": "default-mentions"}}
+"""What a set is for models whose sites are no tokens."""
 
 CRFSUITE_LIKE = (
     "bias",
@@ -216,6 +250,8 @@ column ``pos``; the others are made from the whole document, see ``spanloom.anno
 
 NAMED: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,
+    "default-gaps": DEFAULT_GAPS,
+    "default-mentions": DEFAULT_MENTIONS,
     "crfsuite-like": CRFSUITE_LIKE,
     "crfsuite-like-pos": CRFSUITE_LIKE_POS,
     "cho-bio": CHO_BIO,
@@ -229,5 +265,6 @@ NAMED: dict[str, tuple[str, ...]] = {
     "jie-semi": JIE_SEMI,
     "dep": DEP,
     **SEPARATOR_SETS,
+    **MENTION_SETS,
     "alex-genia": ALEX_GENIA,
 }

@@ -25,7 +25,7 @@ RESERVED = (*OPERATIONS, "bag", "own", "bias", "distance", *ANCHORS, *INDEXED, "
 
 
 @dataclass(frozen=True)
-class Operation:
+class ViewStep:
     """One step of a view.
 
     ``low`` and ``high`` are the lengths of affixes and n-grams, ``names`` the flags or the resource,
@@ -51,7 +51,7 @@ class View:
     """A column seen through operations, the first of them applied first; ``head``: that of the token's head."""
 
     column: str
-    operations: tuple[Operation, ...] = ()
+    operations: tuple[ViewStep, ...] = ()
     head: bool = False
 
     @property
@@ -123,6 +123,11 @@ class Template:
         if anchor in INDEXED and self.atoms[0].offset == 0:
             return "first" if anchor == "left" else "last"
         return anchor
+
+    @property
+    def at_tokens(self) -> bool:
+        """Whether it names no end of a segment."""
+        return self.kind == "bias" or self.part == "inside"
 
     def labels(self) -> list[str]:
         """Return what names the parts of a feature: one label an atom for a conjunction, else one."""

@@ -1,7 +1,7 @@
 """A page with the text and its mentions, to look at, to print and to send; written only.
 
 Bars under the text, inner mentions nearer to it, the parts of discontinuous ones joined by dashes; probabilities show
-where the pointer rests. Light or dark as the reader's system is; nothing is asked for from elsewhere, and there are no
+where the pointer rests. Light or dark as the reader's system is; nothing is loaded from the network, and there are no
 scripts.
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Part
-from spanloom.corpus.token_rules import DEFAULT, TokenRules
+from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.formats.align import POLICIES, CharMention, align, split_at_edges
 from spanloom.formats.assemble import assemble, cut_tokens, join_at
 from spanloom.formats.reading import choice
@@ -76,7 +76,7 @@ def from_text(
 
 def tokens_by(name: str, report: Report) -> TokenRules:
     """Return the tokenizer of a name; without one, that of the report, else ours."""
-    return TokenRules.named(name) if name else report.tokenizer or DEFAULT
+    return TokenRules.named(name) if name else report.tokenizer or DEFAULT_RULES
 
 
 def _lines(text: str, spans: Sequence[Part]) -> list[Part]:

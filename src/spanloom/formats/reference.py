@@ -130,10 +130,10 @@ def _infer(path: str) -> str:
     if len(named_all) == 1 and None not in named_all:
         return str(named_all.pop())
     known = formats()
-    absent = "" if path == "-" or Path(path).exists() or found != [path] else " (no such file or directory)"
-    raise ParameterError(
-        f"cannot tell the format of {path!r}{absent} from its name; write FORMAT:{path} with one of {', '.join(known)}"
-    )
+    typed = f"write FORMAT:{path} with one of {', '.join(known)}"
+    if path == "-" or Path(path).exists() or found != [path]:
+        raise ParameterError(f"cannot tell the format of {path!r} from its name; {typed}")
+    raise ParameterError(f"{path}: no such file or directory; for a new one, whose name tells no format, {typed}")
 
 
 def _by_ending(path: str) -> str | None:

@@ -48,13 +48,26 @@ def check_names(found: Collection[str], wanted: Collection[str], report: Report)
     """Raise ``BadRecord`` with what to type unless all names are there."""
     for name in wanted:
         if name not in found:
-            others = [key for key in map(str, found) if key not in wanted] or ["FIELD"]
-            typed = report.typed(text="title,abstract" if {"title", "abstract"} <= set(found) else others[-1])
+            typed = report.typed(text=text_field(found))
             raise BadRecord(
                 f"no field {name!r}; there are {', '.join(map(str, found)) or 'none'}. Say which is the text and which "
                 f"the id, for example {typed}",
                 "field",
             )
+
+
+def text_field(fields: Collection[str]) -> str:
+    """Return which fields of a record are its text, as far as names tell it.
+
+    Examples
+    --------
+    >>> text_field(["pmid", "title", "abstract"]), text_field(["no", "body"]), text_field([])
+    ('title,abstract', 'body', 'FIELD')
+    """
+    names = list(map(str, fields))
+    if "abstract" in names:
+        return "title,abstract" if "title" in names else "abstract"
+    return names[-1] if names else "FIELD"
 
 
 def _text(value: Any, name: str) -> str:

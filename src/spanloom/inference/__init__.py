@@ -6,8 +6,10 @@ from spanloom.inference.enumeration import Enumeration
 from spanloom.inference.independent import Independent
 from spanloom.inference.joint import Joint
 from spanloom.inference.mixture import Mixture
+from spanloom.inference.nesting import Nesting
 from spanloom.inference.readings import Reading, segment_reading, separator_reading, tag_reading
 from spanloom.inference.reread import Reread
+from spanloom.inference.segmental import SegmentSets
 from spanloom.inference.segmentation import Segmentation
 from spanloom.inference.trellis import Trellis
 from spanloom.inference.unfolded import unfolded_trellis
@@ -20,9 +22,11 @@ __all__ = [
     "Joint",
     "Marginals",
     "Mixture",
+    "Nesting",
     "ReadChain",
     "Reading",
     "Reread",
+    "SegmentSets",
     "Segmentation",
     "Trellis",
     "segment_reading",

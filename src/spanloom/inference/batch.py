@@ -10,21 +10,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from spanloom._native import (
     ChainStructure,
+    SegmentalStructure,
     SegmentStructure,
     SpanStructure,
+    TreeStructure,
     chain_probabilities,
     segment_probabilities,
 )
-from spanloom.base.arrays import Floats, Pointers
+from spanloom.base.arrays import Floats, Ints32, Pointers
 from spanloom.corpus.mention import Mention
 from spanloom.inference.readings import Reading
 from spanloom.inference.trellis import Trellis
-
-Ints = npt.NDArray[np.int32]
 
 
 class ReadChain(NamedTuple):
@@ -66,14 +65,19 @@ class Batch:
     def by_chain(self, chain: ReadChain) -> list[list[float]]:
         """Return the probability of each mention under a chain with its own transition scores."""
         structure, transitions, reading = chain
-        first, places = self._places({label: i for i, label in enumerate(reading.types)})
-        given = (self.scores, self.ptr, first, *places, self.threads)
+        numbers = {label: i for i, label in enumerate(reading.types)}
+        first, starts, ends, types = mention_places(self.mentions, numbers)
+        given = (self.scores, self.ptr, first, starts, ends, types, self.threads)
         return _lists(chain_probabilities(structure, transitions, reading.native, *given), first)
 
-    def by_segments(self, structure: SegmentStructure | SpanStructure, columns: Mapping[str, int]) -> list[list[float]]:
+    def by_segments(
+        self,
+        structure: SegmentStructure | SpanStructure | SegmentalStructure | TreeStructure,
+        columns: Mapping[str, int],
+    ) -> list[list[float]]:
         """Return the probability of each mention as a segment with its label as column."""
-        first, places = self._places(columns)
-        given = (self.scores, self.ptr, first, *places, self.threads)
+        first, starts, ends, types = mention_places(self.mentions, columns)
+        given = (self.scores, self.ptr, first, starts, ends, types, self.threads)
         return _lists(segment_probabilities(structure, self.global_scores, *given), first)
 
     def scores_of(self, sentence: int, columns: int) -> Floats:
@@ -81,14 +85,17 @@ class Batch:
         first, last = self.ptr[sentence : sentence + 2].tolist()
         return self.scores[first * columns : last * columns]
 
-    def _places(self, numbers: Mapping[str, int]) -> tuple[Pointers, tuple[Ints, Ints, Ints]]:
-        """Where the mentions of each sentence begin; starts, ends and numbers of labels, −1 for what cannot be."""
-        first = np.zeros(len(self.mentions) + 1, np.int64)
-        np.cumsum([len(own) for own in self.mentions], out=first[1:])
-        flat = (m for own in self.mentions for m in own)
-        rows = [(m.start, m.end, -1 if m.discontinuous else numbers.get(m.label, -1)) for m in flat]
-        starts, ends, types = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
-        return first, (starts, ends, types)
+
+def mention_places(
+    mentions: Sequence[Sequence[Mention]], numbers: Mapping[str, int]
+) -> tuple[Pointers, Ints32, Ints32, Ints32]:
+    """Where the mentions of each sentence begin; starts, ends and numbers of labels, −1 for what cannot be."""
+    first = np.zeros(len(mentions) + 1, np.int64)
+    np.cumsum([len(own) for own in mentions], out=first[1:])
+    flat = (m for own in mentions for m in own)
+    rows = [(m.start, m.end, -1 if m.discontinuous else numbers.get(m.label, -1)) for m in flat]
+    starts, ends, types = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
+    return first, starts, ends, types
 
 
 def _lists(probs: Floats, first: Pointers) -> list[list[float]]:

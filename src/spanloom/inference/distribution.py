@@ -8,14 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, Parts, reading_order
-
-Floats = npt.NDArray[np.float64]
 
 SHOWN = 10
 """So many of the best mention sets are shown in notebooks."""

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import Trellis as NativeTrellis
+from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
 from spanloom.inference.distribution import (
     MISSING,
     Distribution,
-    Floats,
     Marginals,
     add_alike,
     growing,

@@ -10,10 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.inference.best import cheapest_subsets
-from spanloom.inference.distribution import Distribution, Floats, Marginals, in_order
+from spanloom.inference.distribution import Distribution, Marginals, in_order
 
 
 class Independent(Distribution):

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from spanloom._native import FlatReading, SeparatorReading
+from spanloom.base.arrays import Ints32
 from spanloom.corpus.mention import Mention
 from spanloom.schemes import SEPARATORS, Segments, decode_separators
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,9 @@ class Reading:
 
     native: FlatReading | SeparatorReading
     types: tuple[str, ...]
-    symbols: Ints
+    symbols: Ints32
     names: tuple[str, ...]
-    decode: Callable[[Ints], list[Mention]]
+    decode: Callable[[Ints32], list[Mention]]
     gaps: bool = False
     unique: bool = True
 
@@ -62,12 +60,17 @@ def segment_reading(segments: Segments, *, unique: bool, states: Sequence[int] |
     >>> segment_reading(Segments("IOB2", ["B-DNA", "I-DNA"]), unique=True).types
     ('DNA',)
     """
+    symbols = np.arange(len(segments.labels), dtype=np.int32) if states is None else np.asarray(states, np.int32)
+    types, native = flat_reading(segments, symbols)
+    return Reading(native, types, symbols, tuple(segments.labels), segments.decode, unique=unique)
+
+
+def flat_reading(segments: Segments, symbols: Ints32) -> tuple[tuple[str, ...], FlatReading]:
+    """Return the types of a segment representation, and the native reading of columns with these labels."""
     types = tuple(sorted(segments.types))
     of_label = [-1 if t is None else types.index(t) for t in segments.label_types()]
-    symbols = np.arange(len(segments.labels), dtype=np.int32) if states is None else np.asarray(states, np.int32)
     borders = segments.borders()[np.ix_(symbols, symbols)].astype(np.uint8)
-    native = FlatReading(np.array(of_label, np.int32)[symbols], borders.ravel())
-    return Reading(native, types, symbols, tuple(segments.labels), segments.decode, unique=unique)
+    return types, FlatReading(np.array(of_label, np.int32)[symbols], borders.ravel())
 
 
 def tag_reading(tags: Sequence[str]) -> Reading:
@@ -76,7 +79,7 @@ def tag_reading(tags: Sequence[str]) -> Reading:
     symbols = np.arange(len(names), dtype=np.int32)
     native = FlatReading(symbols, np.ones(len(names) ** 2, np.uint8))
 
-    def decode(labels: Ints) -> list[Mention]:
+    def decode(labels: Ints32) -> list[Mention]:
         return [Mention(names[y], ((t, t + 1),)) for t, y in enumerate(labels.tolist())]
 
     return Reading(native, names, symbols, names, decode)
@@ -86,7 +89,7 @@ def separator_reading(type_: str, states: Sequence[int] | None = None) -> Readin
     """Return how the separators of one type are read; with ``states``, the separator of each state of a chain."""
     symbols = np.arange(len(SEPARATORS), dtype=np.int32) if states is None else np.asarray(states, np.int32)
 
-    def decode(gaps: Ints) -> list[Mention]:
+    def decode(gaps: Ints32) -> list[Mention]:
         return [Mention(type_, (part,)) for part in decode_separators(gaps)]
 
     return Reading(SeparatorReading(symbols), (type_,), symbols, SEPARATORS, decode, gaps=True)

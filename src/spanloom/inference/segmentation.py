@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Graph, SegmentStructure
+from spanloom._native import Graph, SegmentStructure, TreeStructure
+from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import Distribution, Floats, Marginals, in_order
+from spanloom.inference.distribution import Distribution, Marginals, in_order
 
 
 class Segmentation(Distribution):
@@ -30,32 +32,42 @@ class Segmentation(Distribution):
     global_scores
         ``[from * to]``: of the columns of neighbouring segments.
     columns
-        Their names; the first is the outside.
+        Their names; the first ``outside`` of them are no labels.
     spans
         ``[segment, 2]``: starts and ends of the candidates.
     number
         Of the sentence in the lattices.
+    mask
+        ``[segment, column]``: what is allowed; None: everything.
     """
+
+    outside: ClassVar[int] = 1
 
     def __init__(
         self,
-        structure: SegmentStructure,
+        structure: SegmentStructure | TreeStructure,
         scores: Floats,
         global_scores: Floats,
         columns: Sequence[str],
         spans: npt.NDArray[np.integer],
         number: int,
+        mask: npt.NDArray[np.uint8] | None = None,
     ) -> None:
         self.structure, self.columns, self.spans, self.number = structure, tuple(columns), spans, number
+        self.mask = mask
         self.scores = np.ascontiguousarray(scores, np.float64).reshape(-1, len(self.columns))
         self.global_scores = np.ascontiguousarray(global_scores, np.float64).ravel()
-        self.labels = frozenset(self.columns[1:])
+        self.labels = frozenset(self.columns[self.outside :])
         self._first = len(self.scores) - len(spans)  # the row of the first segment
-        self._column = {name: y for y, name in enumerate(self.columns) if y}
-        log_z, expected = structure.expectations(self.scores.ravel(), self.global_scores, number)
+        self._column = {name: y for y, name in enumerate(self.columns) if y >= self.outside}
+        log_z, expected = structure.expectations(self.scores.ravel(), self.global_scores, number, self._flat_mask)
         self.log_z = float(log_z)
         self._expected = expected
         self._probs = expected[: self.scores.size].reshape(self.scores.shape)[self._first :]  # [segment, column]
+
+    @property
+    def _flat_mask(self) -> npt.NDArray[np.uint8] | None:
+        return None if self.mask is None else self.mask.ravel()
 
     @cached_property
     def _index(self) -> dict[tuple[int, int], int]:
@@ -63,7 +75,7 @@ class Segmentation(Distribution):
 
     @cached_property
     def _graph(self) -> Graph:
-        return self.structure.graph(len(self.scores), self.number)
+        return self.structure.graph(len(self.scores), self.number, self._flat_mask)
 
     def _cell(self, mention: Mention) -> tuple[int, int] | None:
         if mention.discontinuous or mention.label not in self._column:
@@ -76,9 +88,10 @@ class Segmentation(Distribution):
         return 0.0 if cell is None else min(1.0, float(self._probs[cell]))
 
     def _above(self, above: float) -> Iterator[Mention]:
-        for segment, y in np.argwhere(self._probs[:, 1:] >= above).tolist():
-            start, end = self.spans[segment].tolist()
-            yield Mention(self.columns[y + 1], ((start, end),), min(1.0, float(self._probs[segment, y + 1])))
+        for segment, y in np.argwhere(self._probs >= above).tolist():
+            if y >= self.outside:
+                start, end = self.spans[segment].tolist()
+                yield Mention(self.columns[y], ((start, end),), min(1.0, float(self._probs[segment, y])))
 
     def marginals(self) -> Marginals:
         """Return the probability of every segment with every column."""
@@ -92,7 +105,7 @@ class Segmentation(Distribution):
         return in_order(
             Mention(self.columns[cell % width], (tuple(self.spans[cell // width].tolist()),))
             for cell in own.tolist()
-            if cell % width
+            if cell % width >= self.outside
         )
 
     @property

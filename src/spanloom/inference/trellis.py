@@ -14,9 +14,10 @@ import numpy as np
 
 from spanloom._native import ChainStructure, FlatReading
 from spanloom._native import Trellis as NativeTrellis
+from spanloom.base.arrays import Floats, Ints32
 from spanloom.corpus.mention import Mention
-from spanloom.inference.distribution import Distribution, Floats, Marginals, covered, growing, in_order, most_structures
-from spanloom.inference.readings import Ints, Reading
+from spanloom.inference.distribution import Distribution, Marginals, covered, growing, in_order, most_structures
+from spanloom.inference.readings import Reading
 
 
 class Trellis(Distribution):
@@ -109,11 +110,11 @@ class Trellis(Distribution):
         native = self.native.clamp(self.reading.native, start, end, type_, must=must)
         return None if math.isinf(native.log_z) else Trellis(native, self.reading, exact=self.exact)
 
-    def _read(self, columns: Ints, count: int) -> list[list[Mention]]:
+    def _read(self, columns: Ints32, count: int) -> list[list[Mention]]:
         symbols = self.reading.symbols[columns].reshape(count, self.native.sites)
         return [in_order(self.reading.decode(row)) for row in symbols]
 
-    def _places(self, mentions: Sequence[Mention]) -> tuple[Ints, Ints, Ints] | None:
+    def _places(self, mentions: Sequence[Mention]) -> tuple[Ints32, Ints32, Ints32] | None:
         """Starts, ends and numbers of labels; None if a mention is none that a chain can hold."""
         if any(m.discontinuous or m.label not in self._number or m.end > self.native.sites for m in mentions):
             return None

@@ -20,7 +20,7 @@ import numpy as np
 
 from spanloom._native import ChainStructure
 from spanloom._native import Trellis as NativeTrellis
-from spanloom.inference.distribution import Floats
+from spanloom.base.arrays import Floats
 from spanloom.inference.readings import separator_reading
 from spanloom.inference.trellis import Trellis
 from spanloom.schemes.hypergraph import BEGIN, GO_ON, NONE, SPLIT, STOP

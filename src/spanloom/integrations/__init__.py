@@ -1,1 +1,1 @@
-"""Bridges to other programs, with their manners. Each needs an extra, and is imported by who uses it."""
+"""Bridges to other programs, in their conventions. Each needs an extra and is imported on its own."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from spanloom._native import Adagrad as Learner
+from spanloom._native import Adagrad as NativeAdagrad
 from spanloom.base.parameters import check_number
 from spanloom.learning.follow import Steps
 from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
@@ -52,7 +52,7 @@ class Adagrad(StructureTrainer):
         """
         self.refuse_tying(problem)
         start = time.perf_counter()
-        learner = Learner(problem.rows, problem.structure, problem.supervision, self.l2, RATE, DAMPING, seed)
+        learner = NativeAdagrad(problem.rows, problem.structure, problem.supervision, self.l2, RATE, DAMPING, seed)
 
         def weights() -> Weights:
             features, global_weights = learner.weights()

@@ -8,6 +8,10 @@ from typing import Any, TypeVar
 
 from spanloom.learning.records import Iteration, Listener
 
+AT_FIRST, LATER = 10, 5
+"""Without patience, development data are scored in the first ten iterations, then in every fifth: that may take as long
+as the iteration itself."""
+
 Learned = TypeVar("Learned")
 Steps = Iterator[tuple[Iteration, Callable[[], Learned]]]
 """Of each iteration its record, and a function that returns what is learned by then."""
@@ -37,7 +41,8 @@ def follow(
     """Run the iterations of training, at least one; return what was learned and their records.
 
     With ``patience``, training stops when dev F1 has not risen for so many iterations, and the best weights are taken;
-    otherwise the last ones are. A ``KeyboardInterrupt`` during training is raised as ``Interrupted``.
+    otherwise the last ones are, and dev F1 is known of the first iterations, of some later ones, and of the last. A
+    ``KeyboardInterrupt`` during training is raised as ``Interrupted``.
     """
     history: list[Iteration] = []
     current: Callable[[], Learned] | None = None
@@ -45,7 +50,7 @@ def follow(
     best_f1, waited = -1.0, 0
     try:
         for record, current in steps:
-            if dev_f1 is not None:
+            if dev_f1 is not None and (patience is not None or _scored(record.number)):
                 learned = current()
                 record = replace(record, dev_f1=dev_f1(learned))
                 if record.dev_f1 is not None and record.dev_f1 > best_f1:
@@ -64,4 +69,10 @@ def follow(
         raise Interrupted(best if best is not None else current(), history) from None
     if current is None:
         raise ValueError("training made no iteration")
+    if dev_f1 is not None and history[-1].dev_f1 is None:
+        history[-1] = replace(history[-1], dev_f1=dev_f1(current()))
     return best if best is not None else current(), history
+
+
+def _scored(number: int) -> bool:
+    return number <= AT_FIRST or number % LATER == 0

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from spanloom._native import CompressedRows, Lbfgs, LbfgsStep, Likelihood, Objective, SparseRows, Structure, Tying
 from spanloom.base.arrays import Floats, Tied
+from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice, check_count, check_number
-from spanloom.learning.follow import Steps
-from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
+from spanloom.learning.follow import Learned, Steps
+from spanloom.learning.problem import ROUGH, LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
+from spanloom.learning.sharing import SharedObjective
 from spanloom.learning.tying import shortest, untied
 
 PERIOD = 10
@@ -31,6 +33,16 @@ STANDSTILL = 0.1
 
 GRADIENT_TOLERANCE = 1e-5
 """Training also stops when the gradient's norm is below this share of the weights' norm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Several problems as one: its objective, where to start, what parameters stand for, and whether it is convex."""
+
+    objective: SharedObjective
+    start: Floats
+    weights: Callable[[Floats], list[Weights]]
+    convex: bool
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,7 @@ class LBFGS(StructureTrainer):
     name = "lbfgs"
     usual = 500
     warm = True
+    sooner = True
 
     def check(self) -> None:
         super().check()
@@ -71,6 +84,13 @@ class LBFGS(StructureTrainer):
         check_choice("support", self.support, ("all", "observed"))
         check_number("tol", self.tol, low=0)
         check_count("memory", self.memory)
+
+    @property
+    def shares(self) -> bool:
+        return self.l1 == 0 and self.support == "all"
+
+    def roughly(self) -> LBFGS:
+        return replace(self, tol=max(self.tol, ROUGH))
 
     def prepare(self, rows: SparseRows) -> CompressedRows:
         """Prepare rows for training; the components of a model share them.
@@ -98,13 +118,13 @@ class LBFGS(StructureTrainer):
         self,
         objective: Objective,
         x: Floats,
-        weights: Callable[[Floats], Weights],
+        weights: Callable[[Floats], Learned],
         *,
         convex: bool,
         threads: int | None = None,
         component: int = 0,
         known: float = -math.inf,
-    ) -> Steps[Weights]:
+    ) -> Steps[Learned]:
         """Minimise an objective from ``x`` on; ``weights`` says what the parameters stand for. See ``steps``.
 
         ``known`` is a lower bound of the minimum, where there is one already.
@@ -123,6 +143,29 @@ class LBFGS(StructureTrainer):
                 bound=max(step.lower_bound, known) if convex and self.l2 > 0 else None,
             )
             yield record, lambda: weights(optimiser.x())
+
+    def shared_steps(
+        self, problems: Sequence[LearningProblem], share: float, *, seed: int = 0, threads: int | None = None
+    ) -> Steps[list[Weights]]:
+        shared = self.shared(problems, share, threads)
+        return self.minimise(shared.objective, shared.start, shared.weights, convex=shared.convex, threads=threads)
+
+    def shared(self, problems: Sequence[LearningProblem], share: float, threads: int | None) -> Shared:
+        """Return several problems as one, whose weights have something in common; see ``SharedObjective``."""
+        if not self.shares:
+            raise ParameterError(
+                f"weights are shared under an L2 penalty, by all pairs of features and labels, got l1={self.l1:g} and "
+                f"support={self.support!r}; leave them out, or use share=0"
+            )
+        parts = [self._objective(problem, threads) for problem in problems]
+        objective = SharedObjective(parts, share)
+        starts = np.array([self._start(part, problem) for part, problem in zip(parts, problems, strict=True)])
+
+        def weights(x: Floats) -> list[Weights]:
+            rows = objective.weights(x)
+            return [weights_of(part, p.structure, row) for part, p, row in zip(parts, problems, rows, strict=True)]
+
+        return Shared(objective, objective.parameters(starts), weights, all(part.convex for part in parts))
 
     def along_l2(
         self, problem: LearningProblem, values: Iterable[float], *, threads: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from spanloom._native import Perceptron as Learner
+from spanloom._native import Perceptron as NativePerceptron
 from spanloom.learning.follow import Steps
 from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
@@ -34,7 +34,7 @@ class Perceptron(StructureTrainer):
         """
         self.refuse_tying(problem)
         start = time.perf_counter()
-        learner = Learner(problem.rows, problem.structure, problem.supervision, seed)
+        learner = NativePerceptron(problem.rows, problem.structure, problem.supervision, seed)
 
         def weights() -> Weights:
             features, global_weights = learner.averaged()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,9 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.base.settings import Settings
 from spanloom.learning.follow import Steps
+
+ROUGH = 1e-2
+"""The tolerance of a training that only a choice goes by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class Trainer(Settings):
     max_iter: int | None = None
     patience: int | None = None
 
+    sooner: ClassVar[bool] = False
+    """Whether weights near the end bring it there sooner than nothing."""
     warm: ClassVar[bool] = False
     """Whether it can start from given weights, and comes to the same end."""
     usual: ClassVar[int]
@@ -93,6 +99,10 @@ class Trainer(Settings):
     def most(self) -> float:
         """How much one subset may move the weights at most, for trainers of subset scores."""
         return 1.0
+
+    def roughly(self) -> Trainer:
+        """Return the same for a training that only a choice goes by: it may stop sooner."""
+        return self
 
     def at_most(self, iterations: int) -> Trainer:
         """Return the same with no more iterations than these, and no patience."""
@@ -117,6 +127,14 @@ class Auto(Trainer):
 class StructureTrainer(Trainer):
     """Learns the weights of structures."""
 
+    one_core: ClassVar[bool] = False
+    """Whether a problem is learned on one core, so that several may be learned at once."""
+
+    @property
+    def shares(self) -> bool:
+        """Whether weights of several problems can have something in common; see ``shared_steps``."""
+        return False
+
     def prepare(self, rows: SparseRows) -> CompressedRows | None:
         """Return what the components of a model can share; None for nothing."""
         return None
@@ -124,6 +142,18 @@ class StructureTrainer(Trainer):
     @abstractmethod
     def steps(self, problem: LearningProblem, *, seed: int, threads: int | None, component: int = 0) -> Steps[Weights]:
         """Yield each iteration's record and a function that returns the weights at that point."""
+
+    def shared_steps(
+        self, problems: Sequence[LearningProblem], share: float, *, seed: int, threads: int | None
+    ) -> Steps[list[Weights]]:
+        """Yield the iterations of several problems that are learned at once and whose weights have something in common.
+
+        See ``learning/sharing.py``. Trainers that cannot do it raise.
+        """
+        raise ParameterError(
+            f"the trainer {self.name!r} learns every label by itself, got share={share:g}; use share=0, or "
+            'trainer="lbfgs"'
+        )
 
     def refuse_tying(self, problem: LearningProblem) -> None:
         """Raise for tied weights, where the trainer cannot learn them."""

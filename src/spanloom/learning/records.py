@@ -1,4 +1,4 @@
-"""What training tells about itself, one record an iteration."""
+"""Records of a training, one an iteration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Iteration:
     seconds
         Since training began.
     dev_f1
-        Micro F1 on the development data, if they were given: of the component's own labels.
+        Micro F1 on the development data, if they were given: of the component's own labels. Without patience, of the
+        first ten iterations, every fifth and the last one.
     bound
         A lower bound of the objective's minimum; None where the algorithm has none.
     part, parts

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spanloom._native import CompressedRows, DualAscent, Likelihood, SparseRows
+from spanloom._native import CompressedRows, DualAscent, Likelihood, Objective, SparseRows
+from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_number
-from spanloom.learning.follow import Steps
+from spanloom.learning.follow import Learned, Steps
 from spanloom.learning.lbfgs import LBFGS, weights_of
-from spanloom.learning.problem import LearningProblem, StructureTrainer, Weights
+from spanloom.learning.problem import ROUGH, LearningProblem, StructureTrainer, Weights
 from spanloom.learning.records import Iteration
 
 SLOW = 1.0
@@ -30,7 +32,9 @@ ROUNDS = 200
 
 @dataclass(frozen=True)
 class SDCA(StructureTrainer):
-    """Regularised maximum likelihood, to the same optimum as ``LBFGS`` with an L2 penalty, and sooner on one core.
+    """Regularised maximum likelihood, to the same optimum as ``LBFGS`` with an L2 penalty, and sooner.
+
+    Each problem is learned on one core; the labels of ``edge`` and its like at the same time.
 
     Parameters
     ----------
@@ -48,6 +52,11 @@ class SDCA(StructureTrainer):
     name = "sdca"
     usual = 500
     warm = True
+    one_core = True
+
+    @property
+    def shares(self) -> bool:
+        return True
 
     def check(self) -> None:
         super().check()
@@ -55,6 +64,9 @@ class SDCA(StructureTrainer):
         if self.l2 == 0:
             raise ParameterError("The 'l2' parameter of trainer='sdca' must be above 0. Without a penalty use 'lbfgs'.")
         check_number("tol", self.tol, low=0)
+
+    def roughly(self) -> SDCA:
+        return replace(self, tol=max(self.tol, ROUGH))
 
     def prepare(self, rows: SparseRows) -> CompressedRows:
         """Prepare rows for training: equal columns share a parameter. Bundles do not pay in so few passes."""
@@ -68,37 +80,79 @@ class SDCA(StructureTrainer):
         With weights to start from, which have no dual, there are only the latter.
         """
         self.refuse_tying(problem)
-        start = time.perf_counter()
         rows = problem.compressed or self.prepare(problem.rows)
         objective = Likelihood(rows, problem.structure, problem.supervision, threads=threads or 0)
-        if not objective.convex:
+        start = problem.start
+        x = None if start is None else objective.parameters(start.features.ravel(), start.globals)
+        yield from self._ascend(
+            objective,
+            _Dual(rows, [problem], lambda found: found[0]),
+            x,
+            lambda x: weights_of(objective, problem.structure, x),
+            convex=objective.convex,
+            seed=seed,
+            threads=threads,
+            component=component,
+        )
+
+    def shared_steps(
+        self, problems: Sequence[LearningProblem], share: float, *, seed: int, threads: int | None = None
+    ) -> Steps[list[Weights]]:
+        rows = problems[0].compressed or self.prepare(problems[0].rows)
+        problems = [replace(problem, compressed=rows) for problem in problems]
+        for problem in problems:
+            self.refuse_tying(problem)
+        shared = LBFGS(l2=self.l2).shared(problems, share, threads)
+        started = any(problem.start is not None for problem in problems)
+        yield from self._ascend(
+            shared.objective,
+            _Dual(rows, problems, lambda found: shared.objective.parameters(np.array(found)), share),
+            shared.start if started else None,
+            shared.weights,
+            convex=shared.convex,
+            seed=seed,
+            threads=threads,
+        )
+
+    def _ascend(
+        self,
+        objective: Objective,
+        dual: _Dual,
+        x: Floats | None,
+        weights: Callable[[Floats], Learned],
+        *,
+        convex: bool,
+        seed: int,
+        threads: int | None,
+        component: int = 0,
+    ) -> Steps[Learned]:
+        """Yield rounds on the dual, unless there are parameters to start from, then iterations of L-BFGS."""
+        start = time.perf_counter()
+        if not convex:
             raise ParameterError(
                 "trainer='sdca' takes full annotation: with masks the loss is not convex; use trainer='lbfgs'"
             )
-        bound, best, number, steps = -math.inf, math.inf, 0, 0
-        if problem.start is None:
+        bound, best, number, steps, rounds = -math.inf, math.inf, 0, 0, 0
+        if x is None:
             x, rounds = np.zeros(objective.size), min(self.iterations, ROUNDS)
-            ascent = DualAscent(rows, problem.structure, problem.supervision, self.l2, seed)
-        else:
-            x, rounds = objective.parameters(problem.start.features.ravel(), problem.start.globals), 0
-        sentences = max(len(problem.supervision), 1)
+            ascent = dual.ascent(self.l2, seed)
         while number < rounds:
             number += 1
-            dual = ascent.round()
-            found = ascent.x()
+            raised = ascent.round()
+            found = dual.parameters([ascent.x(t) for t in range(len(dual.problems))])
             value, gradient = objective.evaluate(found)
             value += self.l2 * float(found @ found)
             gradient += 2 * self.l2 * found
             square = float(gradient @ gradient)
-            rise = dual - bound
-            bound = max(bound, dual, value - square / (4 * self.l2))
+            rise = raised - bound
+            bound = max(bound, raised, value - square / (4 * self.l2))
             if value < best:
                 best, x = value, found
-            passes = 1 + round((ascent.steps - steps) / sentences)
+            passes = 1 + round((ascent.steps - steps) / dual.sentences)
             steps = ascent.steps
             norm, seconds = float(np.linalg.norm(x)), time.perf_counter() - start
             record = Iteration(number, component, best, math.sqrt(square), norm, passes, seconds, bound=bound)
-            yield record, lambda x=x: weights_of(objective, problem.structure, x)  # type: ignore[misc]
+            yield record, lambda x=x: weights(x)  # type: ignore[misc]
             if best - bound <= self.tol * abs(best):
                 return
             if rise <= SLOW * self.tol * abs(best):
@@ -108,12 +162,30 @@ class SDCA(StructureTrainer):
         rest = LBFGS(max_iter=self.iterations - number, l2=self.l2, tol=self.tol)
         spent = time.perf_counter() - start
         for record, learned in rest.minimise(
-            objective,
-            x,
-            lambda x: weights_of(objective, problem.structure, x),
-            convex=True,
-            threads=threads,
-            component=component,
-            known=bound,
+            objective, x, weights, convex=True, threads=threads, component=component, known=bound
         ):
             yield replace(record, number=number + record.number, seconds=spent + record.seconds), learned
+
+
+@dataclass(frozen=True, slots=True)
+class _Dual:
+    """The dual of problems over the same rows; ``parameters`` makes those of the objective from the weights of each."""
+
+    rows: CompressedRows
+    problems: Sequence[LearningProblem]
+    parameters: Callable[[list[Floats]], Floats]
+    share: float = 0.0
+
+    def ascent(self, l2: float, seed: int) -> DualAscent:
+        return DualAscent(
+            self.rows,
+            [problem.structure for problem in self.problems],
+            [problem.supervision for problem in self.problems],
+            l2,
+            seed,
+            share=self.share,
+        )
+
+    @property
+    def sentences(self) -> int:
+        return max(sum(len(problem.supervision) for problem in self.problems), 1)

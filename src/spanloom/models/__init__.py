@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from spanloom.models.base import CLASSES, Model, Task, named
+from spanloom.models.base import MODELS, Model, Task, named
 from spanloom.models.cascade import Cascade
 from spanloom.models.chain import Chain
 from spanloom.models.chains import Chains
@@ -15,18 +15,17 @@ from spanloom.models.joined import Joined
 from spanloom.models.layered import Innermost, Layered, Outermost
 from spanloom.models.memm import Memm
 from spanloom.models.multilabel import Multilabel
+from spanloom.models.segmental import Segmental
 from spanloom.models.semimarkov import SemiMarkov
 from spanloom.models.spans import NestedGuided, Spans
 from spanloom.models.state import State
 from spanloom.models.tagger import Tagger
 from spanloom.models.trained import Trained
+from spanloom.models.tree import Tree
 from spanloom.models.weak import WeakSemiMarkov
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
-
-MODELS = CLASSES
-"""Every model by the name that ``Recognizer(model=…)`` takes, also yours from where they are defined."""
 
 __all__ = [
     "MODELS",
@@ -45,6 +44,7 @@ __all__ = [
     "Multilabel",
     "NestedGuided",
     "Outermost",
+    "Segmental",
     "SemiMarkov",
     "Shapes",
     "SingleArc",
@@ -53,6 +53,7 @@ __all__ = [
     "Tagger",
     "Task",
     "Trained",
+    "Tree",
     "WeakSemiMarkov",
     "named",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import ParameterError
@@ -19,13 +19,14 @@ from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.penalty import Wanted
 from spanloom.features import FeatureExtractor, FeatureSet
+from spanloom.features.extractor import Sites
 from spanloom.learning import TRAINERS, Auto, Iteration, Listener, Trainer
 from spanloom.schemes import flatten
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from spanloom.models.learner import Learner
+    from spanloom.models.learner import ComponentLearner
     from spanloom.models.trained import Trained
 
 Mentions = list[list[Mention]]
@@ -54,6 +55,8 @@ class Task:
         Which mentions stay where the model cannot hold all; ``"raise"`` for an error.
     dev
         Development sentences, with everything that the features read.
+    watched
+        Whether they are scored as training goes, or only choose what comes after it.
     seed, threads, listener
         As in ``Recognizer``.
     start
@@ -70,11 +73,12 @@ class Task:
     penalty: Wanted = 0.0
     keep: str = "raise"
     dev: Sequence[Sentence] | None = None
+    watched: bool = True
     seed: int = 1
     threads: int | None = None
     listener: Listener | None = None
     start: Trained | None = None
-    learner: Callable[..., Learner] | None = None
+    learner: Callable[..., ComponentLearner] | None = None
 
     @property
     def lengths(self) -> list[int]:
@@ -89,9 +93,9 @@ class Model(Settings):
     A subclass that sets ``name`` can be chosen by it.
     """
 
-    sites: ClassVar[Literal["tokens", "gaps", "segments"]] = "tokens"
+    sites: ClassVar[Sites] = "tokens"
     in_blocks: ClassVar[bool] = False
-    """Whether a ``Learner`` of the task can learn its weights, such as one over blocks of sentences."""
+    """Whether a ``ComponentLearner`` of the task can learn its weights, such as one over blocks of sentences."""
     flat: ClassVar[bool] = False
     """Whether the mentions that it finds never overlap, so that reductions can be built on it."""
     trainers: ClassVar[tuple[str, ...]] = ("lbfgs", "sdca", "adagrad", "perceptron")
@@ -102,7 +106,7 @@ class Model(Settings):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "name" in vars(cls) and not cls.__name__.startswith("_"):
-            CLASSES[cls.name] = cls
+            MODELS[cls.name] = cls
 
     @property
     def makes(self) -> str | None:
@@ -116,7 +120,7 @@ class Model(Settings):
 
     @property
     def takes_partial(self) -> bool:
-        """Whether it can learn from sentences of which not all is known."""
+        """Whether it can learn from partial annotation."""
         return True
 
     @property
@@ -206,8 +210,8 @@ class Model(Settings):
         return {}
 
 
-CLASSES: dict[str, type[Model]] = {}
-"""Every model that is defined, by name: ours, and yours from where they are defined."""
+MODELS: dict[str, type[Model]] = {}
+"""Every model by the name that ``Recognizer(model=…)`` takes: ours, and yours from where they are defined."""
 
 
 def named(given: Model | str, *, flat: bool = False) -> Model:
@@ -216,13 +220,13 @@ def named(given: Model | str, *, flat: bool = False) -> Model:
     Examples
     --------
     >>> named("edge")
-    Edge()
+    Edge(share=0.0)
     """
     if isinstance(given, str):
-        check_choice("base" if flat else "model", given, [n for n, one in CLASSES.items() if one.flat or not flat])
-        return CLASSES[given]()
+        check_choice("base" if flat else "model", given, [n for n, one in MODELS.items() if one.flat or not flat])
+        return MODELS[given]()
     if not isinstance(given, Model):
-        raise ParameterError(f"a model is a name or a Model, got {given!r}; names are {', '.join(CLASSES)}")
+        raise ParameterError(f"a model is a name or a Model, got {given!r}; names are {', '.join(MODELS)}")
     if flat and not given.flat:
         raise ParameterError(f"the base must be a model whose mentions never overlap, not {given.name!r}")
     return given

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from spanloom._native import Decoder, MentionFinder, SparseRows
+from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.mention import Mention
 from spanloom.inference import Batch
 from spanloom.learning import Weights
@@ -45,14 +46,19 @@ class Finder:
     def find(self, rows: SparseRows, threads: int | None, *, probabilities: bool = False, above: float = 0) -> Mentions:
         """Return the mentions of the best structures; with ``above``, every one with at least this probability."""
         ptr, places, probs = self.native.find(rows, threads or 0, probabilities=probabilities, above=above)
-        flat, labels, bounds = iter(places.tolist()), self.labels, ptr.tolist()
-        three = zip(flat, flat, flat, strict=True)
-        if probabilities or above > 0:
-            pairs = zip(three, probs.tolist(), strict=True)
-            made = [Mention(labels[label], ((start, end),), p) for (start, end, label), p in pairs]
-        else:
-            made = [Mention(labels[label], ((start, end),)) for start, end, label in three]
-        return [made[first:last] for first, last in pairwise(bounds)]
+        return gathered(self.labels, ptr, places, probs if probabilities or above > 0 else None)
+
+
+def gathered(labels: Sequence[str], ptr: Pointers, places: Cells, probs: Floats | None = None) -> Mentions:
+    """Return the mentions of each sentence, of start, end and number of label, start … as native code finds them."""
+    flat = iter(places.tolist())
+    three = zip(flat, flat, flat, strict=True)
+    if probs is None:
+        made = [Mention(labels[label], ((start, end),)) for start, end, label in three]
+    else:
+        pairs = zip(three, probs.tolist(), strict=True)
+        made = [Mention(labels[label], ((start, end),), p) for (start, end, label), p in pairs]
+    return [made[first:last] for first, last in pairwise(ptr.tolist())]
 
 
 def with_probabilities(

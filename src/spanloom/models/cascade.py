@@ -42,7 +42,7 @@ from spanloom.models.reduction import Parts, Reduction, of_labels, restore_parts
 from spanloom.models.trained import Trained
 from spanloom.schemes import flatten, layers_of
 
-ORDERS = ("by-frequency", "by-performance")
+GROUP_ORDERS = ("by-frequency", "by-performance")
 Group = tuple[str, ...] | None
 """The labels of a group; None for the innermost mentions of all."""
 Done = TypeVar("Done")
@@ -78,7 +78,7 @@ class Cascade(Reduction):
 
     def _order(self) -> list[Group]:
         """The groups in their order, as far as the settings say."""
-        return [] if isinstance(self.groups, str) and self.groups in ORDERS else _parse(self.groups)
+        return [] if isinstance(self.groups, str) and self.groups in GROUP_ORDERS else _parse(self.groups)
 
     # What it holds
 
@@ -300,7 +300,7 @@ def _parse(groups: str | Sequence[Sequence[str]]) -> list[Group]:
             return [None, *((label,) for label in labels)]
         if "," not in groups and ";" not in groups:
             raise ParameterError(
-                f"groups must be one of {', '.join(ORDERS)}, all+LABEL+…, or labels in groups such as A,B;C; "
+                f"groups must be one of {', '.join(GROUP_ORDERS)}, all+LABEL+…, or labels in groups such as A,B;C; "
                 f"got {groups!r}"
             )
         groups = [[label.strip() for label in group.split(",")] for group in groups.split(";")]

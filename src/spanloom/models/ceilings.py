@@ -10,13 +10,12 @@ import numpy as np
 from spanloom.base.errors import SpanloomError
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.models.base import CLASSES as MODELS
-from spanloom.models.base import Model
+from spanloom.models.base import MODELS, Model
 from spanloom.models.component import Component
 from spanloom.models.holding import hold
 from spanloom.models.structured import StructuredModel
 from spanloom.models.tagger import Tagger
-from spanloom.schemes.separators import LOST, reading
+from spanloom.schemes.separators import LOST, read_back
 
 
 class Ceilings:
@@ -85,7 +84,7 @@ def readings(sentences: Iterable[Sentence]) -> dict[str, int]:
                 spans.setdefault(mention.label, []).append(mention.parts[0])
         for own in spans.values():
             if len(own) > 1:
-                found = reading(own, len(sentence))
+                found = read_back(own, len(sentence))
                 counts.update(found.lost.values())
                 counts["invented"] += len(found.invented)
     return dict(counts)
@@ -99,7 +98,7 @@ def ceiling(model: Model, sentences: Sequence[Sentence]) -> float:
     # A segment stands for one mention and no other, and models without components hold what they took; where sites are
     # words or gaps, what comes back may differ.
     back = held
-    if isinstance(model, StructuredModel) and model.sites != "segments":
+    if isinstance(model, StructuredModel) and model.sites in ("tokens", "gaps"):
         components = model.resolve(held, lengths).components(held, lengths)
         sites = 0 if model.sites == "tokens" else 1
         back = [_there_and_back(components, some, n, n + sites) for some, n in zip(held, lengths, strict=True)]

@@ -32,6 +32,8 @@ class Chains(FlatPerType):
     ----------
     scheme, constrained
         As in ``Chain``, but without ``BIOHD``.
+    share
+        As in ``PerType``.
     """
 
     scheme: str | Sequence[str] = "IOBES"
@@ -40,6 +42,7 @@ class Chains(FlatPerType):
     name = "chains"
 
     def check(self) -> None:
+        super().check()
         Representations.parse(self.scheme)
 
     @property
@@ -62,6 +65,6 @@ class Chains(FlatPerType):
     @classmethod
     def _of(cls, header: Mapping[str, Any]) -> Self:
         try:
-            return cls(header["scheme"], bool(header["constrained"]))
+            return cls(header["scheme"], bool(header["constrained"]), share=header.get("share", 0.0))
         except (KeyError, TypeError, ParameterError) as error:
             raise ModelFileError(f"the scheme of the chains is damaged: {error}") from None

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanloom._native import Lattices, Structure
+from spanloom._native import Decoder, Lattices, SparseRows, Structure
 from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.known import Known
@@ -47,7 +47,7 @@ class Component(ABC):
         """How the cells of a sentence go together; for segments, without the sentences."""
 
     def structure_for(self, shapes: Shapes) -> Structure:
-        """Return the structure for sentences of these shapes, which are told apart by their numbers."""
+        """Return the structure for sentences of these shapes; a sentence is known by its number."""
         return self.structure
 
     @abstractmethod
@@ -117,6 +117,16 @@ class Component(ABC):
         """Return a chain with the same columns, for these scores of global cells; None if there is none.
 
         Mentions of such components are found and judged natively, in one pass.
+        """
+        return None
+
+    def believed(
+        self, decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int, above: float = 0
+    ) -> list[list[Mention]] | None:
+        """Return the mentions of each sentence with probabilities, by a decoder of this component alone, in one pass.
+
+        Those of the best structure; with ``above``, every one with at least this probability, in reading order. None
+        if there is no such pass.
         """
         return None
 

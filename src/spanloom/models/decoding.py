@@ -32,6 +32,17 @@ class Dev:
 
         return f1
 
+    def f1_of_all(self, components: Sequence[Component]) -> Callable[[Sequence[Weights]], float]:
+        """Return what gives micro F1 on all mentions for the weights of all components."""
+
+        def f1(weights: Sequence[Weights]) -> float:
+            pairs = zip(components, weights, strict=True)
+            decoder = Decoder.joined([(c.structure, one.features.ravel(), one.globals) for c, one in pairs])
+            parts = decode_all(components, decoder, self.rows, self.shapes, self.threads)
+            return micro(self.mentions, [[m for part in own for m in part] for own in zip(*parts, strict=True)]).f1
+
+        return f1
+
 
 def decode_all(
     components: Sequence[Component], decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.decisions.penalty import by_label
 from spanloom.learning import Interrupted, Iteration
-from spanloom.models.base import CLASSES, Model, Task
+from spanloom.models.base import MODELS, Model, Task
 from spanloom.models.holding import Held, hold
 from spanloom.models.trained import Trained
 
@@ -23,7 +23,7 @@ class Fitted:
     interrupted: Interrupted | None = None
 
     def whole(self) -> Trained:
-        """Return the trained model; ``KeyboardInterrupt`` if its training was stopped, for who needs all of it."""
+        """Return the trained model; ``KeyboardInterrupt`` if its training was stopped."""
         if self.interrupted is not None:
             raise KeyboardInterrupt(*self.interrupted.args)
         return self.trained
@@ -34,7 +34,7 @@ def fit_model(model: Model, task: Task) -> Fitted:
     if task.learner is not None and not model.in_blocks:
         raise ParameterError(
             f"the model {model.name!r} does not learn over blocks of sentences; leave out learner=…, or choose one of "
-            f"{', '.join(name for name, kind in CLASSES.items() if kind.in_blocks)}"
+            f"{', '.join(name for name, kind in MODELS.items() if kind.in_blocks)}"
         )
     if not model.takes_partial:
         for number, sentence in enumerate(task.sentences):

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from spanloom.base.arrays import Arrays
@@ -33,7 +32,7 @@ from spanloom.models.holding import Holder
 from spanloom.models.reduction import Parts, Reduction, restore_parts
 from spanloom.models.trained import Seen, Trained
 from spanloom.schemes.flat import apart, first_discontinuous
-from spanloom.schemes.joined import is_outside, join_labels, runs, split_labels, unrun
+from spanloom.schemes.joined import is_outside, join_labels, read_runs, runs
 from spanloom.schemes.layers import layers_of
 
 
@@ -201,19 +200,15 @@ class JoinedParts(Parts):
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
     ) -> Mentions:
         found = self.parts[0].find(sentences, threads)
-        return [self.read(mentions, len(s)) for mentions, s in zip(found, sentences, strict=True)]
-
-    def read(self, mentions: Sequence[Mention], n: int) -> list[Mention]:
-        """Return what runs of joined labels in ``n`` tokens stand for."""
-        return split_labels(unrun(mentions, n, self.joined.depth))
+        return [read_runs(mentions) for mentions in found]
 
     def distribution(self, sentence: Sentence) -> Distribution:
         """Return the tagger's distribution, its joined labels read as mentions."""
         return next(self.distributions([sentence], 1))
 
     def distributions(self, sentences: Sequence[Sentence], threads: int | None = None) -> Iterator[Distribution]:
-        for sentence, one in zip(sentences, self.parts[0].distributions(sentences, threads), strict=True):
-            yield Reread(one, partial(self.read, n=len(sentence)), self.labels)
+        for one in self.parts[0].distributions(sentences, threads):
+            yield Reread(one, read_runs, self.labels)
 
     @property
     def belief(self) -> str:
@@ -237,7 +232,7 @@ class JoinedParts(Parts):
             return runs
         wanted = set(mentions)
         for _, found in self.parts[0].distribution(sentence).k_best(STRUCTURES):
-            if set(self.read(found, len(sentence))) == wanted:
+            if set(read_runs(found)) == wanted:
                 return found
         raise ParameterError(f"no joined labels that the model knows stand for the mentions {list(mentions)}")
 

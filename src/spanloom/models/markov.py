@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import ChainStructure, ChoiceStructure, Decoder, MarkovSearch
+from spanloom._native import (
+    ChainStructure,
+    ChoiceStructure,
+    FlatReading,
+    MarkovSearch,
+    markov_mentions,
+    markov_probabilities,
+)
 from spanloom.base.arrays import Floats, Floats32, Pointers, without_small
 from spanloom.corpus.document import Sentence
 from spanloom.features import FeatureExtractor
-from spanloom.inference import Batch, Distribution, ReadChain, segment_reading
+from spanloom.inference import Distribution, ReadChain, segment_reading
+from spanloom.inference.batch import mention_places
+from spanloom.inference.distribution import in_order
+from spanloom.inference.readings import flat_reading
 from spanloom.learning import Weights
 from spanloom.models.base import Mentions
+from spanloom.models.believing import gathered
 from spanloom.models.contrast import (
     NORMALISATION,
     TRANSITIONS,
@@ -29,6 +40,7 @@ from spanloom.models.contrast import (
     Weight,
     quoted,
 )
+from spanloom.models.tables import side_by_side
 from spanloom.models.trained import Trained, WeightColumn, chunks, probable
 from spanloom.models.warm import Wanted, carry
 from spanloom.schemes import Segments
@@ -77,7 +89,9 @@ class Markov(Trained):
             raise ValueError(
                 f"weights {features.shape} and {histories.shape} do not fit {size} labels and {len(self.pairs)} pairs"
             )
-        self.features, self.histories = features, histories
+        given = Weights(features, np.zeros(0))
+        self._decoder, (one,) = side_by_side([ChoiceStructure(size)], [given])
+        self.features, self.histories = one.features, histories
         single, paired = histories[: size + 1].astype(np.float64), histories[size + 1 :].astype(np.float64)
         number = {int(code): k for k, code in enumerate(self.pairs) if code % (size + 1) != start}
         states = [(code // (size + 1), code % (size + 1), k) for code, k in number.items()]
@@ -94,7 +108,6 @@ class Markov(Trained):
         first = np.flatnonzero(self.pairs == both)
         self.first_step = single[start] + (paired[first[0]] if len(first) else 0.0)
         self.first_state = np.array([at.get(start * (size + 1) + y, len(states) + y) for y in range(size)], np.int64)
-        self._decoder = Decoder(ChoiceStructure(size), features.ravel(), np.zeros(0))
         legal, may_start, may_end = self._law()
         goes = np.where(legal[self.last], self.goes, -1)
         begins = np.where(may_start, self.first_state, -1)
@@ -108,13 +121,10 @@ class Markov(Trained):
 
     def _law(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Which label may follow which, which may stand first, and which last."""
-        size = self.size
-        legal, may_start, may_end = np.ones((size, size), np.bool_), np.ones(size, np.bool_), np.ones(size, np.bool_)
         if self.model.constrained:
-            legal[:] = [[self.segments.allowed(a, b) for b in range(size)] for a in range(size)]
-            may_start[:] = [self.segments.may_start(a) for a in range(size)]
-            may_end[:] = [self.segments.may_end(a) for a in range(size)]
-        return legal, may_start, may_end
+            return self.segments.law()
+        size = self.size
+        return np.ones((size, size), np.bool_), np.ones(size, np.bool_), np.ones(size, np.bool_)
 
     def trellis(self) -> tuple[ChainStructure, Floats]:
         """Return the chain over states and its transition scores, for the engine; ``state_scores`` go with it."""
@@ -145,7 +155,7 @@ class Markov(Trained):
         return table
 
     def believed_scores(self, sentences: Sequence[Sentence], threads: int = 0) -> Floats:
-        """Return ``local_scores``, but without the dictionary in sentences of which it leaves no legal sequence."""
+        """Return ``local_scores``; without the dictionary in sentences in which it leaves no legal sequence."""
         return self._relaxed(sentences, self.local_scores(sentences, threads), _bounds(sentences), threads)
 
     def _relaxed(self, sentences: Sequence[Sentence], local: Floats, bounds: Pointers, threads: int) -> Floats:
@@ -162,12 +172,13 @@ class Markov(Trained):
 
         ``bounds``, if there are several sentences: sentence ``s`` has the tokens from ``bounds[s]`` on.
         """
-        scores = local[:, self.last]
+        scores = np.take(local, self.last, axis=1)
         if not len(local):
             return scores
         starts = np.zeros(1, np.int64) if bounds is None else np.unique(bounds[:-1][np.diff(bounds) > 0])
-        others = np.setdiff1d(np.arange(len(local)), starts, assume_unique=True)
-        scores[others - 1] -= _log_sums(local[others], self.step)
+        sums = _log_sums(local, self.step)
+        sums[starts] = 0
+        scores[:-1] -= sums[1:]
         scores[starts] += self.first_step[self.last] - _log_sums(local[starts], self.first_step[None, :])
         return scores
 
@@ -181,10 +192,9 @@ class Markov(Trained):
 
     def _decoded(self, sentences: Sequence[Sentence], local: Floats, bounds: Pointers, threads: int | None) -> Mentions:
         _, labels = self._search.best(local.ravel(), bounds, self.model.beam or 0, threads or 0)
-        return [
-            self.segments.decode(own if not (own < 0).any() else self._at_any_cost(sentence))
-            for sentence, own in zip(sentences, np.split(labels, bounds[1:-1]), strict=True)
-        ]
+        for s in np.unique(np.searchsorted(bounds, np.flatnonzero(labels < 0), side="right") - 1).tolist():
+            labels[bounds[s] : bounds[s + 1]] = self._at_any_cost(sentences[s])
+        return self.segments.decode_all(labels, bounds)
 
     def _at_any_cost(self, sentence: Sentence) -> npt.NDArray[np.int32]:
         """The best labels without beam, or without dictionary if that leaves none, or outside if there are none."""
@@ -227,10 +237,42 @@ class Markov(Trained):
 
     def _judged(self, found: Mentions, local: Floats, bounds: Pointers, threads: int | None) -> Mentions:
         """Give mentions their probabilities; sentence ``s`` has the tokens from ``bounds[s]`` on."""
-        chain = self._chain()
-        batch = Batch(self.state_scores(local, bounds).ravel(), bounds, chain.transitions, found, threads or 0)
-        probs = batch.by_chain(chain)
-        return [[*map(probable, *pair)] for pair in zip(found, probs, strict=True)]
+        types, reading = self._labels()
+        places = mention_places(found, {label: i for i, label in enumerate(types)})
+        given = (self._search, reading, local.ravel(), bounds, *places, threads or 0)
+        probs, held = markov_probabilities(*given)
+        each = iter(probs.tolist())
+        done = [[probable(m, next(each)) for m in own] for own in found]
+        for s, belief in self._not_held(held, local, bounds):
+            done[s] = [probable(m, belief.prob(m)) for m in found[s]]
+        return done
+
+    def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
+        done: Mentions = []
+        types, reading = self._labels()
+        for chunk in chunks(sentences, max(CHUNK // len(self.last), 1)):
+            local, bounds = self.believed_scores(chunk, threads or 0), _bounds(chunk)
+            given = (self._search, reading, local.ravel(), bounds, above, threads or 0)
+            ptr, places, probs, held = markov_mentions(*given)
+            found = [in_order(own) for own in gathered(types, ptr, places, probs)]
+            for s, belief in self._not_held(held, local, bounds):
+                found[s] = belief.mentions(above)
+            done += found
+        return done
+
+    def _not_held(
+        self, held: npt.NDArray[np.uint8], local: Floats, bounds: Pointers
+    ) -> Iterator[tuple[int, Distribution]]:
+        """Yield the numbers of sentences that scaled doubles do not hold, and their distributions."""
+        numbers = np.flatnonzero(held == 0).tolist()
+        chain = self._chain() if numbers else None
+        for s in numbers:
+            if chain is not None:
+                yield s, chain.trellis(self.state_scores(local[bounds[s] : bounds[s + 1]]).ravel())
+
+    def _labels(self) -> tuple[tuple[str, ...], FlatReading]:
+        """The types of mentions, and how labels are read as such."""
+        return flat_reading(self.segments, np.arange(self.size, dtype=np.int32))
 
     def _chain(self) -> ReadChain:
         """The chain over states and how it is read."""
@@ -345,8 +387,12 @@ def _bounds(sentences: Sequence[Sentence]) -> Pointers:
 def _log_sums(local: Floats, step: Floats) -> Floats:
     """log Σ_y exp(local[t, y] + step[h, y]) as ``[t, h]``: a product of matrices, as the sum falls into factors."""
     top, high = local.max(axis=1, keepdims=True), step.max(axis=1)
+    sums: Floats = np.exp(local - top) @ np.exp(step - high[:, None]).T
     with np.errstate(divide="ignore"):
-        sums = np.log(np.exp(local - top) @ np.exp(step - high[:, None]).T) + top + high
-    for t, h in np.argwhere(np.isneginf(sums)):  # too far apart for one factor each
-        sums[t, h] = np.logaddexp.reduce(local[t] + step[h])
-    return np.asarray(sums, np.float64)
+        np.log(sums, out=sums)
+    sums += top
+    sums += high
+    if np.isneginf(sums.min(initial=0.0)):
+        for t, h in np.argwhere(np.isneginf(sums)):  # too far apart for one factor each
+            sums[t, h] = np.logaddexp.reduce(local[t] + step[h])
+    return sums

@@ -134,7 +134,7 @@ class Memm(Model):
         try:
             learned, history = follow(
                 trainer.steps(problem, seed=task.seed, threads=task.threads),
-                dev_f1=None if task.dev is None else dev_f1,
+                dev_f1=dev_f1 if task.dev is not None and task.watched else None,
                 patience=trainer.patience,
                 listener=task.listener,
             )

@@ -142,7 +142,7 @@ class Multilabel(Model):
         try:
             learned, history = follow(
                 lesson.steps(task.sentences, task.gold),
-                dev_f1=None if task.dev is None else dev_f1,
+                dev_f1=dev_f1 if task.dev is not None and task.watched else None,
                 patience=trainer.patience,
                 listener=task.listener,
             )

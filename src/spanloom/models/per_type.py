@@ -1,16 +1,17 @@
-"""Models with one component per type of mention: types share features, but neither weights nor structure."""
+"""Models with one component per type of mention: types share features, and weights if wanted, but no structure."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spanloom.base.errors import ModelFileError
+from spanloom.base.parameters import check_number
 from spanloom.corpus.mention import Mention
 from spanloom.models.base import Mentions
 from spanloom.models.component import Component
@@ -23,7 +24,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PerType(StructuredModel):
-    """Components by type, the most frequent type first. Holds contiguous mentions; what of each other, types decide."""
+    """Components by type, the most frequent type first. Holds contiguous mentions; what of each other, types decide.
+
+    Parameters
+    ----------
+    share
+        How much the weights of types have in common: they are ``own + √share · common``, with the same L2 penalty on
+        both, and all types learn together. 0: every type learns by itself. It helps where data are few.
+    """
+
+    share: float = field(default=0.0, kw_only=True)
+
+    def check(self) -> None:
+        super().check()
+        check_number("share", self.share, low=0)
+
+    @property
+    def shared(self) -> float:
+        return float(self.share)
 
     @abstractmethod
     def component(self, type_: str) -> Component:

@@ -154,7 +154,7 @@ class Parts(Trained):
         return self._parts
 
     def union(self, found: Sequence[Mentions], conflicts: Counter[str] | None) -> Mentions:
-        """Unite what the parts found in each sentence, and count conflicts: mentions that hardly go together.
+        """Unite what the parts found in each sentence, and count conflicting mentions.
 
         ``"crossing"``, or ``"labels"`` for the same tokens under two labels. The union has both.
         """

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from spanloom._native import Lattices, SegmentLayout, SegmentStructure, SpanStructure
+from spanloom._native import (
+    Decoder,
+    Lattices,
+    SegmentLayout,
+    SegmentStructure,
+    SpanStructure,
+    SparseRows,
+    TreeStructure,
+    find_segments,
+)
 from spanloom.base.arrays import Cells, Pointers
 from spanloom.base.errors import ModelFileError
 from spanloom.base.parameters import check_count
@@ -24,6 +33,7 @@ from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference import Batch
 from spanloom.models.base import Mentions
+from spanloom.models.believing import gathered
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import StructuredModel
 from spanloom.schemes.partial import Mask, allowed_segments, allowed_spans
@@ -35,6 +45,8 @@ if TYPE_CHECKING:
 PLAIN = SegmentLayout()
 """The rows that every segment has, whatever the features."""
 
+LatticeStructure = SegmentStructure | SpanStructure | TreeStructure
+
 
 class LatticeComponent(Component):
     """Candidates with a column each.
@@ -42,21 +54,25 @@ class LatticeComponent(Component):
     ``kind`` is the native structure, ``outside`` the columns that come before those of the types.
     """
 
-    kind: ClassVar[type[SegmentStructure] | type[SpanStructure]]
+    kind: ClassVar[type[SegmentStructure] | type[SpanStructure] | type[TreeStructure]]
     outside: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, types: Sequence[str]) -> None:
         self.columns = (*self.outside, *types)
         self.types = frozenset(types)
         self._index = {name: column for column, name in enumerate(self.columns)}
-        self._structure = self.kind(len(self.columns), all_segments([], 1, PLAIN))
+        self._structure = self.over(all_segments([], 1, PLAIN))
+
+    @abstractmethod
+    def over(self, lattices: Lattices) -> LatticeStructure:
+        """Return the structure of sentences with these candidates."""
 
     @property
-    def structure(self) -> SegmentStructure | SpanStructure:
+    def structure(self) -> LatticeStructure:
         return self._structure
 
-    def structure_for(self, shapes: Shapes) -> SegmentStructure | SpanStructure:
-        return self.kind(len(self.columns), lattices_of(shapes))
+    def structure_for(self, shapes: Shapes) -> LatticeStructure:
+        return self.over(lattices_of(shapes))
 
     def encode(self, mentions: Sequence[Mention], n: int) -> Cells:
         """Encode one sentence by the lattice of all segments, each with the rows that every segment has."""
@@ -83,25 +99,23 @@ class LatticeComponent(Component):
         return self.decode_all(cells, np.array([0, len(cells)], np.int64), shapes)[0]
 
     def decode_all(self, cells: Cells, ptr: Pointers, shapes: Shapes) -> list[list[Mention]]:
-        lattices, bounds, width = lattices_of(shapes), ptr.tolist(), len(self.columns)
-        found = []
-        for number in range(len(shapes.lengths)):
-            flat = lattices.decode_set(number, cells[bounds[number] : bounds[number + 1]], width).tolist()
-            found.append(
-                [
-                    Mention(self.columns[column], ((start, end),))
-                    for start, end, column in zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-                    if column >= len(self.outside)
-                ]
-            )
-        return found
+        return read_segments(lattices_of(shapes), cells, ptr, self.columns, len(self.outside))
 
     def probabilities(self, batch: Batch, shapes: Shapes) -> list[list[float]]:
         columns = {name: y for name, y in self._index.items() if y >= len(self.outside)}
         return batch.by_segments(self.structure_for(shapes), columns)
 
+    def believed(
+        self, decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int, above: float = 0
+    ) -> list[list[Mention]]:
+        names = sorted(self.types)
+        labels = np.array([names.index(c) if c in self.types else -1 for c in self.columns], np.int32)
+        structure = self.structure_for(shapes)
+        found = find_segments(decoder, structure, labels, rows, threads, probabilities=True, above=above)
+        return gathered(names, *found)
+
     def located(self, mentions: Sequence[Mention], shapes: Shapes, number: int) -> list[tuple[int, Parts]]:
-        """Every cell of a candidate is told by the candidate; global cells join neighbouring ones."""
+        """The cells of a candidate stand at its span; global cells join neighbouring candidates."""
         lattices, width, path = lattices_of(shapes), len(self.columns), bool(self.outside)
         segments = [(m.start, m.end, self._index[m.label]) for m in mentions]
         if path:
@@ -113,10 +127,9 @@ class LatticeComponent(Component):
             rows = lattices.rows_of(number, start, end).tolist()
             cells += [(row * width + column, ((start, end),)) for row in rows]
         if path:
-            # The rows of the candidates themselves come last, and those of the last token's are the last of them.
-            last = int(lattices.rows_of(number, *lattices.spans(number)[-2:].tolist())[-1])
+            first = lattices.rows_in(number)
             for (_, end, before), (_, _, after) in pairwise(segments):
-                cells.append(((last + 1 + before) * width + after, ((end, end),)))
+                cells.append(((first + before) * width + after, ((end, end),)))
         return cells
 
     def words(self, column: int, left: str = "", right: str = "") -> str:
@@ -165,21 +178,14 @@ class SegmentModel(StructuredModel):
     def resolve(self, gold: Mentions, lengths: Sequence[int]) -> Self:
         if self.longest is not None:
             return self
-        return replace(self, longest=max((len(m) for mentions in gold for m in mentions), default=1))
+        return replace(self, longest=longest_of(gold))
 
     def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
         counts = Counter(m.label for mentions in gold for m in mentions)
         return [self.component(sorted(counts, key=lambda label: (-counts[label], label)))]
 
     def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
-        limit = self.longest
-        if limit is None:
-            return []
-        return [
-            (i, f"has {len(m)} tokens, more than longest={limit}")
-            for i, m in enumerate(mentions)
-            if not m.discontinuous and len(m) > limit
-        ]
+        return too_long(mentions, self.longest)
 
     def facts(self) -> dict[str, Any]:
         return {"longest": self.longest}
@@ -201,6 +207,30 @@ class SegmentModel(StructuredModel):
 def all_segments(lengths: Sequence[int], longest: int, layout: SegmentLayout) -> Lattices:
     """Return the lattices of sentences with all segments of up to ``longest`` tokens."""
     return Lattices.up_to(np.asarray(lengths, np.int64), longest, layout)
+
+
+def read_segments(
+    lattices: Lattices, cells: Cells, ptr: Pointers, columns: Sequence[str], first: int
+) -> list[list[Mention]]:
+    """Return the segments of each sentence that have a column from ``first`` on, as mentions of its name."""
+    bounds, places = lattices.decode_sets(cells, ptr, len(columns), first)
+    flat = iter(places.tolist())
+    made = [Mention(columns[column], ((start, end),)) for start, end, column in zip(flat, flat, flat, strict=True)]
+    return [made[a:b] for a, b in pairwise(bounds.tolist())]
+
+
+def longest_of(gold: Mentions) -> int:
+    """Return how many tokens the longest mention has."""
+    return max((len(m) for mentions in gold for m in mentions), default=1)
+
+
+def too_long(mentions: Sequence[Mention], longest: int | None) -> list[tuple[int, str]]:
+    """Return the numbers of contiguous mentions with more than ``longest`` tokens, and why they are too long."""
+    return [
+        (i, f"has {len(m)} tokens, more than longest={longest}")
+        for i, m in enumerate(mentions)
+        if longest is not None and not m.discontinuous and len(m) > longest
+    ]
 
 
 def lattices_of(shapes: Shapes) -> Lattices:

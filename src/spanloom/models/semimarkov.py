@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanloom._native import SegmentStructure
+from spanloom._native import Lattices, SegmentStructure
 from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
 from spanloom.inference import Segmentation
@@ -30,11 +30,13 @@ class SegmentComponent(LatticeComponent):
     kind = SegmentStructure
     outside = ("O",)
 
+    def over(self, lattices: Lattices) -> SegmentStructure:
+        return SegmentStructure(len(self.columns), lattices)
+
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Segmentation:
         lattices = lattices_of(shapes)
-        structure = SegmentStructure(len(self.columns), lattices)
         spans = lattices.spans(number).reshape(-1, 2)
-        return Segmentation(structure, scores, global_scores, self.columns, spans, number)
+        return Segmentation(self.over(lattices), scores, global_scores, self.columns, spans, number)
 
     def global_names(self) -> list[str]:
         return pair_names(self.columns)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spanloom._native import SpanStructure, segment_scores
+from spanloom._native import Lattices, SpanStructure, segment_scores
 from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention
 from spanloom.inference import Independent
@@ -28,11 +28,14 @@ class SpanComponent(LatticeComponent):
 
     kind = SpanStructure
 
+    def over(self, lattices: Lattices) -> SpanStructure:
+        return SpanStructure(len(self.columns), lattices)
+
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Independent:
         lattices = lattices_of(shapes)
         spans = lattices.spans(number).reshape(-1, 2).tolist()
         candidates = [Mention(name, ((start, end),)) for start, end in spans for name in self.columns]
-        return Independent(candidates, segment_scores(SpanStructure(len(self.columns), lattices), scores, number))
+        return Independent(candidates, segment_scores(self.over(lattices), scores, number))
 
 
 @dataclass(frozen=True)

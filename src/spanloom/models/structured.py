@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Decoder, SegmentLayout, SparseRows
+from spanloom._native import SegmentLayout, SparseRows
 from spanloom.base.arrays import Arrays, without_small
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Sentence
@@ -23,13 +23,15 @@ from spanloom.decisions import penalty
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
-from spanloom.learning import Interrupted, Iteration, StructureTrainer, Weights, follow, named
+from spanloom.learning import Interrupted, Iteration, StructureTrainer, Weights
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.believing import Finder, with_probabilities
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.decoding import Dev, decode_all
-from spanloom.models.learner import Learner, LocalLearner
+from spanloom.models.learner import ComponentLearner, LocalLearner
+from spanloom.models.parts import Watch, learn_apart, learn_together
+from spanloom.models.tables import side_by_side
 from spanloom.models.trained import Trained, WeightColumn, chunks
 from spanloom.models.warm import Wanted, carried, further
 
@@ -73,34 +75,20 @@ class StructuredModel(Model):
         finally:
             learner.close()
 
+    @property
+    def shared(self) -> float:
+        """How much the weights of components have in common; 0: each learns by itself."""
+        return 0.0
+
     def _learn(
-        self, task: Task, components: list[Component], learner: Learner, trainer: StructureTrainer
+        self, task: Task, components: list[Component], learner: ComponentLearner, trainer: StructureTrainer
     ) -> tuple[Trained, list[Iteration]]:
         labels, extractor = _labels(components), learner.extractor
-        dev = None if task.dev is None else self._watched(task.dev, extractor, task.threads)
-        weights: list[Weights] = []
-        history: list[Iteration] = []
-        interrupted = False
-        for number, component in enumerate(components):
-            try:
-                learned, records = follow(
-                    named(
-                        learner.steps(number, component, self._start(task, component, extractor)),
-                        ", ".join(sorted(component.types)) if len(components) > 1 else "",
-                        len(components),
-                    ),
-                    dev_f1=None if dev is None else dev.f1_of(component),
-                    patience=trainer.patience,
-                    listener=task.listener,
-                )
-            except Interrupted as stop:
-                interrupted, learned, records = True, stop.learned, stop.history
-            weights.append(learned)
-            history.extend(records)
-            if interrupted:
-                # What was not reached has learned nothing, and finds nothing.
-                weights.extend(Weights.zeros(extractor.size, c.structure) for c in components[number + 1 :])
-                break
+        dev = None if task.dev is None or not task.watched else self._watched(task.dev, extractor, task.threads)
+        starts = [self._start(task, component, extractor) for component in components]
+        together = self.shared > 0 and len(components) > 1
+        learn = learn_together if together else learn_apart
+        weights, history, interrupted = learn(components, learner, starts, Watch(dev, trainer, task, self.shared))
         trained = Structured(self, components, *_prune(extractor, weights))
         if not isinstance(task.penalty, str):
             trained.set_penalty(penalty.by_label(task.penalty, sorted(labels)))
@@ -145,13 +133,11 @@ class Structured(Trained):
             shape = (extractor.size, len(component.columns))
             if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
                 raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
-        self.model, self.components, self.extractor, self.weights = model, components, extractor, weights
+        self.model, self.components, self.extractor = model, components, extractor
         self.labels = _labels(components)
         self.penalty = {}
-        self.decoder = Decoder.joined(
-            [(c.structure, one.features.ravel(), one.globals) for c, one in zip(components, weights, strict=True)]
-        )
-        self.finder = Finder.of(components, weights, self.decoder)
+        self.decoder, self.weights = side_by_side([c.structure for c in components], weights)
+        self.finder = Finder.of(components, self.weights, self.decoder)
 
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
@@ -214,14 +200,26 @@ class Structured(Trained):
         done: Mentions = []
         for chunk in chunks(sentences, CHUNK):
             rows, shapes = self._rows(chunk, threads)
-            found = self._search(rows, shapes, threads)
-            done += with_probabilities(self.components, self.weights, self.decoder, rows, shapes, found, threads)
+            found = self._believed(rows, shapes, threads)
+            if found is None:
+                found = self._search(rows, shapes, threads)
+                found = with_probabilities(self.components, self.weights, self.decoder, rows, shapes, found, threads)
+            done += found
         return done
+
+    def _believed(self, rows: SparseRows, shapes: Shapes, threads: int | None, above: float = 0) -> Mentions | None:
+        """Find mentions and their probabilities in one pass; None if the components need two."""
+        alone = len(self.components) == 1
+        return self.components[0].believed(self.decoder, rows, shapes, threads or 0, above) if alone else None
 
     def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
         if self.finder is not None:
             return self.finder.find(self._rows(sentences, threads)[0], threads, above=above)
-        return super().find_above(sentences, above, threads)
+        done: Mentions = []
+        for chunk in chunks(sentences, CHUNK):
+            found = self._believed(*self._rows(chunk, threads), threads, above)
+            done += super().find_above(chunk, above, threads) if found is None else found
+        return done
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
         rows, shapes = self._rows(sentences, None)

@@ -18,15 +18,16 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring
+from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring, Surface
 from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.inference import Distribution, Independent
+from spanloom.inference.distribution import in_order
 from spanloom.learning import SubsetWeights
 from spanloom.learning.online import ROLES, native_restrictions
 from spanloom.models.base import Mentions
 from spanloom.models.contrast import Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.trained import Trained, WeightColumn
-from spanloom.schemes.subsets import conflict, decode_subset, widest_gap
+from spanloom.schemes.subsets import decode_subset, widest_gap
 from spanloom.schemes.words import article
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ ROLE_WORDS = {
     "skip_left": "after {}, {} skips tokens",
     "skip_right": "at {}, {} goes on after a gap",
 }
+
+LARGEST = 36.0
+"""Log-odds above which a probability is 1 as a double."""
 
 Scored = list[tuple[float, Mention]]
 
@@ -114,9 +118,35 @@ class Subsets(Trained):
         if self.rescoring is None:
             found = self._best(sentences, self.model.k or 0, self.thresholds, 0.0, self.restrictions, threads)
             return [sorted(m for _, m in subsets) for subsets in found]
-        least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
-        scored = self.candidates(sentences, threads=threads)
-        return [sorted(m for score, m in subsets if score > least[m.label]) for subsets in scored]
+        return [sorted(m for _, m in subsets) for subsets in self._rescored(sentences, self.thresholds, threads)]
+
+    def find_with_probabilities(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        if self.rescoring is None:
+            found = self._best(sentences, self.model.k or 0, self.thresholds, 0.0, self.restrictions, threads)
+        else:
+            found = self._rescored(sentences, self.thresholds, threads)
+        return [sorted(self._believed(subsets)) for subsets in found]
+
+    def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
+        if self.rescoring is not None:
+            return super().find_above(sentences, above, threads)
+        # A little less than what is asked for, as both ways to it are rounded.
+        least = _log_odds(min(above, 1.0)) - 1e-6 if above < 1 else LARGEST
+        found = self._best(sentences, self.model.k or 0, self._even, least, self.restrictions, threads)
+        return [in_order(m for m in self._believed(scored) if (m.prob or 0.0) >= above) for scored in found]
+
+    @property
+    def _even(self) -> Floats:
+        """The score with even odds, by type: 0 where a score is the log-odds, else the threshold."""
+        return np.zeros(len(self.types)) if self.has_odds else self.thresholds
+
+    def _believed(self, scored: Scored) -> Iterator[Mention]:
+        """The mentions with the probabilities of ``distribution``."""
+        even = dict(zip(self.types, self._even.tolist(), strict=True))
+        for score, m in scored:
+            yield m if m.prob is not None else Mention(m.label, m.parts, _probability(score - even[m.label]))
 
     def candidates(
         self, sentences: Sequence[Sentence], k: int | None = None, *, threads: int | None = None
@@ -127,15 +157,27 @@ class Subsets(Trained):
         if self.rescoring is None:
             nothing = np.zeros(len(self.types))
             return self._best(sentences, k or self.model.k or 0, nothing, -math.inf, self.restrictions, threads)
-        found = []
-        everything = self.unrestricted(sentences, LOOKED_AT, LOWEST, threads)
-        for subsets, sentence in zip(everything, sentences, strict=True):
-            kept: Scored = []
-            for score, mention in self.rescoring.rescore(subsets, sentence, probabilities=self.has_odds):
-                if all(conflict(mention, other, self.restrictions) is None for _, other in kept):
-                    kept.append((score, mention))
-            found.append(kept[:k])
-        return found
+        return [scored[:k] for scored in self._rescored(sentences, np.zeros(0), threads)]
+
+    def _rescored(self, sentences: Sequence[Sentence], above: Floats, threads: int | None) -> list[Scored]:
+        """Return candidates after rescoring, above a score for each type; ``above`` is empty for all."""
+        if self.rescoring is None:
+            raise ValueError("this model does not rescore")
+        surface = Surface.of(sentences)
+        found = self._finder.find_rescored(
+            self.extractor.transform(sentences, threads),
+            self._pairs.columns,
+            self._pairs.read(sentences),
+            LOOKED_AT,
+            LOWEST,
+            self.rescoring.native(self.types),
+            *surface.arrays,
+            surface.tagged,
+            native_restrictions(self.restrictions),
+            above,
+            threads or 0,
+        )
+        return [[(score, self._mention(odds, t, tokens)) for score, t, tokens, odds in subsets] for subsets in found]
 
     def unrestricted(self, sentences: Sequence[Sentence], k: int, above: float, threads: int | None) -> list[Scored]:
         """Return the best subsets, whatever may stand together."""
@@ -163,10 +205,10 @@ class Subsets(Trained):
         )
         return [[(score, self._mention(score, t, tokens)) for score, t, tokens in subsets] for subsets in found]
 
-    def _mention(self, score: float, type_: int, tokens: list[int]) -> Mention:
+    def _mention(self, odds: float, type_: int, tokens: list[int]) -> Mention:
         prob = None
         if self.has_odds:
-            prob = 1 / (1 + math.exp(-score)) if score > -700 else 0.0
+            prob = _probability(odds)
         return decode_subset(self.types[type_], tokens, prob)
 
     def distribution(self, sentence: Sentence) -> Distribution:
@@ -177,10 +219,15 @@ class Subsets(Trained):
 
         The log-odds are the score where it was learned as such. Otherwise a margin has even odds at the threshold.
         """
-        least = dict(zip(self.types, self.thresholds.tolist(), strict=True))
-        for scored in self.candidates(sentences, threads=threads):
+        even = dict(zip(self.types, self._even.tolist(), strict=True))
+        if self.rescoring is None:  # the most probable, which is not always the one with the highest score
+            k, least = self.model.k or 0, -math.inf
+            candidates = self._best(sentences, k, self._even, least, self.restrictions, threads)
+        else:
+            candidates = self.candidates(sentences, threads=threads)
+        for scored in candidates:
             odds = [
-                score - least[mention.label] if mention.prob is None else _log_odds(mention.prob)
+                score - even[mention.label] if mention.prob is None else _log_odds(mention.prob)
                 for score, mention in scored
             ]
             yield Independent([mention for _, mention in scored], odds, exact=False)
@@ -282,6 +329,12 @@ class Subsets(Trained):
         own: dict[str, npt.NDArray[Any]] = {name: weights.table[name] for name in TABLE}
         own |= {"tokens": weights.tokens, "distances": weights.distances, "pairs": weights.pairs}
         return {f"model.{name}": array for name, array in own.items()}
+
+
+def _probability(odds: float) -> float:
+    """As ``Independent`` has it, to the last bit."""
+    small = math.exp(-abs(odds))  # never overflows
+    return (1.0 if odds >= 0 else small) / (1.0 + small)
 
 
 def _log_odds(p: float) -> float:

@@ -19,7 +19,7 @@ from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution
 from spanloom.learning import Weights
-from spanloom.models.base import CLASSES, Mentions, Model
+from spanloom.models.base import MODELS, Mentions, Model
 from spanloom.models.contrast import Contrast, Pair
 from spanloom.models.holding import Holder
 from spanloom.models.warm import Wanted
@@ -130,7 +130,7 @@ class Trained(ABC):
         return None
 
     def ahead(self, before: Trained, by: float) -> Trained:
-        """Return a model to start from with weights ``w + by · (w − w_before)``, where these can be told; else itself.
+        """Return a model to start from with weights ``w + by · (w − w_before)``; itself if the two cannot be compared.
 
         ``before`` and this one are optima on a path of penalties: the next lies about there.
         """
@@ -233,13 +233,13 @@ def chunks(sentences: Sequence[Sentence], tokens: int) -> Iterator[Sequence[Sent
 def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:
     """Undo ``Trained.state``; ``ModelFileError``, ``ValueError``, ``KeyError`` or ``TypeError`` if that cannot be."""
     stored = header["model"]
-    if stored["name"] not in CLASSES:
+    if stored["name"] not in MODELS:
         raise ModelFileError(
             f"the model is a {stored['name']!r}, which this version of spanloom does not have; if it is yours, import "
             "the module that defines it before you load the file"
         )
     extractor = FeatureExtractor.from_state(below(arrays, "features."), header["features"])
-    trained = CLASSES[stored["name"]].restore(stored, arrays, extractor)
+    trained = MODELS[stored["name"]].restore(stored, arrays, extractor)
     trained.penalty = {}
     penalty = {str(label): float(value) for label, value in header.get("mention_penalty", {}).items()}
     if penalty:  # parts have theirs already

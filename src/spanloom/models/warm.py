@@ -44,7 +44,7 @@ class Wanted:
 
     @classmethod
     def of(cls, component: Component, extractor: FeatureExtractor, known: FeatureExtractor) -> Wanted:
-        """Return what a component wants to know, with ``known`` as the features of the model to start from."""
+        """Return what a component needs of the model to start from, whose features are ``known``."""
         return cls(component.types, component.columns, extractor.numbers_in(known), component.global_names())
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from spanloom.base.errors import ParameterError
 from spanloom.base.extras import need
 from spanloom.corpus import Document
 from spanloom.formats.jsonl import to_dict
 from spanloom.recognizer import Recognizer
+from spanloom.scale.loading import ModelSource
 from spanloom.tagging import TaggedBatch, TextTagger, obstacle
 
 COLUMN = "mentions"
@@ -26,6 +29,38 @@ def mention_type() -> Any:
     ranges = arrow.list_(arrow.list_(arrow.int32()))
     fields = [("label", arrow.string()), ("parts", ranges), ("chars", ranges), ("text", arrow.string())]
     return arrow.list_(arrow.struct([*fields, ("prob", arrow.float64())]))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnWork:
+    """What a worker of Dask or Spark has to know: small, so that it can go with every task.
+
+    Parameters
+    ----------
+    source
+        Where it finds the model.
+    text, column
+        The column of the texts, and that of the mentions.
+    probabilities, above
+        As in ``Recognizer.predict``.
+    """
+
+    source: ModelSource
+    text: str
+    column: str = COLUMN
+    probabilities: bool = False
+    above: float | None = None
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Raise ``ParameterError`` if a table has no column of texts, or one of the name that mentions are to have."""
+        if self.text not in columns:
+            raise ParameterError(f"the table has no column {self.text!r}; there are {', '.join(map(str, columns))}")
+        if self.column in columns:
+            raise ParameterError(f"the table has a column {self.column!r} already; choose another name with column=…")
+
+    def tagger(self) -> ColumnTagger:
+        """Open the model, once per process, and return what tags columns by it."""
+        return ColumnTagger(self.source.open(), probabilities=self.probabilities, above=self.above)
 
 
 class ColumnTagger:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import CompressedRows, Likelihood, SparseRows, evaluate_shared
-from spanloom.base.arrays import Tied
+from spanloom.base.arrays import Floats32, Tied
 from spanloom.base.model_file import from_bytes, to_bytes
 from spanloom.corpus import Mention, Sentence
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -32,7 +32,6 @@ from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import StructuredModel
 from spanloom.models.supervised import supervise
 
-Floats32 = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.uint32]
 
 
@@ -162,12 +161,10 @@ class Block:
 
     Parameters
     ----------
-    rows
-        Its features.
+    present, compressed
+        The features that occur in it, and ``BlockRows.compress()``; the rows themselves are needed no more.
     plan
         The plan, with ``shared`` classes.
-    compressed
-        Those of ``rows.compress()``, where they are there already.
 
     Attributes
     ----------
@@ -175,11 +172,10 @@ class Block:
         The shared classes that occur in the block, ascending.
     """
 
-    def __init__(self, rows: BlockRows, plan: Plan, compressed: CompressedRows | None = None) -> None:
-        self.plan = plan
-        self.compressed = rows.compress() if compressed is None else compressed
+    def __init__(self, present: Numbers, compressed: CompressedRows, plan: Plan) -> None:
+        self.plan, self.compressed = plan, compressed
         own = np.asarray(self.compressed.class_of)
-        self.shared, first = np.unique(plan.shared[rows.present], return_index=True)
+        self.shared, first = np.unique(plan.shared[present], return_index=True)
         self._class_of = own[first]
         sizes = np.bincount(own, minlength=self.compressed.classes)
         self._factor = np.sqrt(plan.sizes[self.shared] / sizes[self._class_of])
@@ -196,8 +192,8 @@ class Block:
         """Whether a component can be evaluated."""
         return self._number == number and self._likelihood is not None
 
-    def evaluate(self, x: Floats32, rows: Numbers) -> tuple[float, Floats32]:
-        """Return the loss and its gradient by the parameters: ``[shared classes of the block, width]``, global ones.
+    def evaluate(self, x: Floats32, rows: Numbers, gradient: Floats32) -> float:
+        """Return the loss, and add its derivatives to the gradient.
 
         Parameters
         ----------
@@ -205,12 +201,13 @@ class Block:
             Parameters of classes, those of the block among them, and global ones behind them.
         rows
             Where in ``x`` the classes of the block are.
+        gradient
+            As long as ``x``; classes that the block has not stay as they are.
         """
         if self._likelihood is None:
             raise RuntimeError("the block is not prepared for a component")
         width, behind = self.plan.widths(self._number)
-        value, gradient = evaluate_shared(self._likelihood, x, rows, self._class_of, self._factor, width, behind)
-        return float(value), gradient
+        return evaluate_shared(self._likelihood, x, rows, self._class_of, self._factor, width, behind, gradient)
 
 
 def make_ready(block: Block, number: int, data: BlockData, shapes: Shapes) -> None:

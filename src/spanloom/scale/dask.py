@@ -10,23 +10,24 @@ import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from spanloom.base.errors import ParameterError, SpanloomError
+from spanloom.base.errors import SpanloomError
 from spanloom.base.extras import need
 from spanloom.recognizer import Recognizer
-from spanloom.scale.arrow import COLUMN, ColumnTagger, mention_type
+from spanloom.scale.arrow import COLUMN, ColumnWork, mention_type
 from spanloom.scale.loading import ModelSource, deposit, deposited
 from spanloom.scale.pool import ATTEMPTS, Done
 from spanloom.scale.shards import Shard
 from spanloom.scale.work import Work, tag_shard
-from spanloom.tuning.jobs import Item, Job, Result, Settings, do_job
+from spanloom.tuning.jobs import Item, Result, Settings, TrainingJob, do_job
 
 if TYPE_CHECKING:
     from spanloom.scale.batches import Engine
     from spanloom.tuning.jobs import Trainings
 
+T = TypeVar("T")
 _sent: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
@@ -58,15 +59,13 @@ def tag(
     client
         The ``distributed.Client`` that a recogniser is sent to; the current one if left out.
     """
-    source = _source(model, client)
-    given = {"source": source, "text": text, "column": column, "probabilities": probabilities, "above": above}
+    work = ColumnWork(_source(model, client), text, column, probabilities, above)
     if isinstance(collection, need("dask.bag", "dask").Bag):
-        return collection.map_partitions(_tag_items, **given)
+        return collection.map_partitions(_tag_items, work=work)
     pandas = need("pandas", "dask")
-    if text not in collection.columns:
-        raise ParameterError(f"the table has no column {text!r}; there are {', '.join(map(str, collection.columns))}")
+    work.check(collection.columns)
     meta = collection._meta.assign(**{column: pandas.Series([], dtype=pandas.ArrowDtype(mention_type()))})
-    return collection.map_partitions(_tag_frame, meta=meta, **given)
+    return collection.map_partitions(_tag_frame, meta=meta, work=work)
 
 
 def engine(client: Any) -> Engine:
@@ -76,12 +75,8 @@ def engine(client: Any) -> Engine:
         if not work.model.path:
             send(client, work.model.data())
         futures = {client.submit(_tag_shard, work, shard, pure=False, retries=ATTEMPTS - 1): shard for shard in shards}
-        try:
-            for future in need("distributed", "dask").as_completed(list(futures)):
-                manifest, seconds = _result(future, futures[future].name)
-                yield futures[future], manifest, seconds
-        finally:
-            client.cancel(list(futures))
+        for shard, (manifest, seconds) in _as_done(client, futures, lambda shard: shard.name):
+            yield shard, manifest, seconds
 
     return run
 
@@ -93,15 +88,11 @@ def trainings(client: Any) -> Trainings:
     """
 
     def run(
-        corpus: Sequence[Item], jobs: Mapping[str, Job], make: Callable[[Settings], Any]
+        corpus: Sequence[Item], jobs: Mapping[str, TrainingJob], make: Callable[[Settings], Any]
     ) -> Iterator[tuple[str, Result]]:
         digest = send(client, pickle.dumps(list(corpus)))
         futures = {client.submit(_train, digest, job, make, pure=False): key for key, job in jobs.items()}
-        try:
-            for future in need("distributed", "dask").as_completed(list(futures)):
-                yield futures[future], _result(future, f"training {futures[future]}")
-        finally:
-            client.cancel(list(futures))
+        yield from _as_done(client, futures, lambda key: f"training {key}")
 
     return run
 
@@ -142,37 +133,44 @@ def _source(model: str | os.PathLike[str] | Recognizer, client: Any) -> ModelSou
     return source
 
 
-def _result(future: Any, what: str) -> Any:
-    killed = need("distributed", "dask").KilledWorker
+def _as_done(client: Any, futures: dict[Any, T], name: Callable[[T], str]) -> Iterator[tuple[T, Any]]:
+    """Yield what futures are for, each with its result, in the order in which they are done; cancel what is left."""
+    distributed = need("distributed", "dask")
     try:
-        return future.result()
-    except killed as error:
-        raise SpanloomError(
-            f"{what}: the workers that took it died, the last of them {error.last_worker}; they may need more memory"
-        ) from None
+        for future in distributed.as_completed(list(futures)):
+            try:
+                result = future.result()
+            except distributed.KilledWorker as error:
+                raise SpanloomError(
+                    f"{name(futures[future])}: the workers that took it died, the last of them {error.last_worker}; "
+                    "they may need more memory"
+                ) from None
+            yield futures[future], result
+    finally:
+        client.cancel(list(futures))
 
 
 # In the workers
 
 
-def _tag_frame(frame: Any, source: ModelSource, text: str, column: str, **asked: Any) -> Any:
+def _tag_frame(frame: Any, work: ColumnWork) -> Any:
     pandas = need("pandas", "dask")
-    values = [value if isinstance(value, str) else None for value in frame[text].tolist()]
-    found = ColumnTagger(source.open(), **asked).tag(values)
-    return frame.assign(**{column: pandas.Series(pandas.arrays.ArrowExtensionArray(found), index=frame.index)})
+    values = [value if isinstance(value, str) else None for value in frame[work.text].tolist()]
+    found = work.tagger().tag(values)
+    return frame.assign(**{work.column: pandas.Series(pandas.arrays.ArrowExtensionArray(found), index=frame.index)})
 
 
-def _tag_items(items: Any, source: ModelSource, text: str, column: str, **asked: Any) -> list[dict[str, Any]]:
-    rows = [{text: item} if isinstance(item, str) else item for item in items]
-    found = ColumnTagger(source.open(), **asked).tag([row[text] for row in rows]).to_pylist()
-    return [{**row, column: mentions} for row, mentions in zip(rows, found, strict=True)]
+def _tag_items(items: Any, work: ColumnWork) -> list[dict[str, Any]]:
+    rows = [{work.text: item} if isinstance(item, str) else item for item in items]
+    found = work.tagger().tag([row[work.text] for row in rows]).to_pylist()
+    return [{**row, work.column: mentions} for row, mentions in zip(rows, found, strict=True)]
 
 
 def _tag_shard(work: Work, shard: Shard) -> Any:
     return tag_shard(work, shard)
 
 
-def _train(digest: str, job: Job, make: Callable[[Settings], Any]) -> Result:
+def _train(digest: str, job: TrainingJob, make: Callable[[Settings], Any]) -> Result:
     return do_job(_corpus(digest), job, 1, make)
 
 

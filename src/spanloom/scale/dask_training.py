@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
 import warnings
@@ -12,23 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom._native import CompressedRows
+from spanloom.base.arrays import Floats32
 from spanloom.base.extras import need
 from spanloom.features import FeatureSet
 from spanloom.features.counts import FeatureCounts
 from spanloom.models.base import Task
 from spanloom.models.component import Shapes
-from spanloom.models.learner import Learner
+from spanloom.models.learner import ComponentLearner
 from spanloom.models.structured import StructuredModel
-from spanloom.scale.blocks import Block, BlockData, BlockRows, Floats32, Numbers, Plan, count_block, make_ready
+from spanloom.scale.blocks import Block, BlockData, BlockRows, Numbers, Plan, count_block, make_ready
 from spanloom.scale.dask import send
 from spanloom.scale.loading import deposited
-from spanloom.scale.sharded import BLOCKS, Crew, PairwiseSum, ShardedLearner, gather
+from spanloom.scale.sharded import Crew, PairwiseSum, ShardedLearner, TreeSum, gather
 
 CHECK_SECONDS = 2.0
 """How long to wait for work before workers are looked for that are gone."""
 
 
-class Evaluation(NamedTuple):
+class EvaluationCost(NamedTuple):
     """What one evaluation of the objective cost: bytes to all workers and back, and seconds."""
 
     sent: int
@@ -37,8 +39,8 @@ class Evaluation(NamedTuple):
 
 
 def learner(
-    client: Any, *, blocks: int = BLOCKS, watch: Callable[[Evaluation], None] | None = None
-) -> Callable[..., Learner]:
+    client: Any, *, blocks: int | None = None, watch: Callable[[EvaluationCost], None] | None = None
+) -> Callable[..., ComponentLearner]:
     """Return a ``learner`` for ``Recognizer.fit`` that trains on a Dask cluster.
 
     Blocks of sentences go to the workers once, and their features are compiled there. Per evaluation, weights and
@@ -50,7 +52,8 @@ def learner(
     client
         A ``distributed.Client``.
     blocks
-        How many blocks, a power of two. With fewer than workers, some have nothing to do.
+        How many blocks, a power of two. With fewer than workers, some have nothing to do. None: as many as the corpus
+        needs for at most a million tokens each, from 4 to 64, whatever the number of workers.
     watch
         Called with the cost of each evaluation.
 
@@ -64,16 +67,16 @@ def _learner(
     task: Task,
     trainer: Any,
     client: Any,
-    blocks: int,
-    watch: Callable[[Evaluation], None] | None,
-) -> Learner:
+    blocks: int | None,
+    watch: Callable[[EvaluationCost], None] | None,
+) -> ComponentLearner:
     return ShardedLearner(model, task, trainer, DaskCrew(client, watch), blocks)
 
 
 class DaskCrew(Crew):
     """The workers of a cluster. Each has a run of neighbouring blocks, a part of the tree of sums."""
 
-    def __init__(self, client: Any, watch: Callable[[Evaluation], None] | None = None) -> None:
+    def __init__(self, client: Any, watch: Callable[[EvaluationCost], None] | None = None) -> None:
         self.client, self.watch = client, watch
         self.run = uuid.uuid4().hex
         self._blocks: list[BlockData] = []
@@ -112,7 +115,7 @@ class DaskCrew(Crew):
 
         self._all(_evaluate, (self._digest, number), given, take=take)
         if self.watch is not None:
-            self.watch(Evaluation(sum(one.nbytes for one in given), received, time.perf_counter() - begun))
+            self.watch(EvaluationCost(sum(one.nbytes for one in given), received, time.perf_counter() - begun))
         return total.result()
 
     def close(self) -> None:
@@ -198,42 +201,48 @@ class _Held:
 
     def __init__(self, data: BlockData) -> None:
         self.data = data
-        self.rows: BlockRows | None = None
+        self.present: Numbers | None = None
         self.shapes: Shapes | None = None
         self.compressed: CompressedRows | None = None
         self.block: Block | None = None
         self.digest = ""
 
-    def compiled(self, digest: str) -> tuple[BlockRows, CompressedRows]:
+    def compiled(self, digest: str) -> tuple[Numbers, CompressedRows]:
         plan = _plan(digest)
-        if self.rows is None or self.compressed is None:
+        if self.present is None or self.compressed is None:
             self.shapes = plan.model.shapes(self.data.sentences, plan.extractor.layout)
-            self.rows = BlockRows.of(plan, self.data, self.shapes)
-            self.compressed = self.rows.compress()
-        return self.rows, self.compressed
+            rows = BlockRows.of(plan, self.data, self.shapes)
+            self.present, self.compressed = rows.present, rows.compress()
+        return self.present, self.compressed
 
     def ready(self, digest: str, number: int) -> Block:
         if self.block is None or self.digest != digest:
-            rows, compressed = self.compiled(digest)
-            self.block, self.digest = Block(rows, _plan(digest), compressed), digest
+            self.block, self.digest = Block(*self.compiled(digest), _plan(digest)), digest
         if not self.block.is_ready(number) and self.shapes is not None:
             make_ready(self.block, number, self.data, self.shapes)
         return self.block
 
 
-class _Places:
-    """The classes of some blocks: where those of each are among those of all."""
+class _Part:
+    """Neighbouring blocks: where the classes of each are among those of all, and their sums."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.blocks = list(blocks)
         shared = np.unique(np.concatenate([block.shared for block in blocks]))
         self.rows = [np.searchsorted(shared, block.shared).astype(np.uint32) for block in blocks]
+        self._sums, self._alone = TreeSum(), threading.Lock()
+
+    def evaluate(self, x: Floats32) -> tuple[float, Floats32]:
+        def leaf(k: int, gradient: Floats32) -> float:
+            return self.blocks[k].evaluate(x, self.rows[k], gradient)
+
+        with self._alone:  # a worker with several threads may get the same work twice
+            return self._sums.of(len(self.blocks), len(x), leaf)
 
 
-_places: dict[int, _Places] = {}  # by the first of the blocks
-
-
+_parts: dict[int, _Part] = {}  # by the first of the blocks
 _held: dict[str, dict[int, _Held]] = {}
+_ended: set[str] = set()  # runs whose blocks were let go: work that comes late must not keep any
 
 
 @lru_cache(1)
@@ -242,7 +251,7 @@ def _plan(digest: str) -> Plan:
 
 
 def _with_blocks(function: Callable[..., Any], run: str, blocks: dict[int, BlockData | None], *arguments: Any) -> Any:
-    own = _held.setdefault(run, {})
+    own = {} if run in _ended else _held.setdefault(run, {})
     own.update({b: _Held(data) for b, data in blocks.items() if data is not None and b not in own})
     if not own.keys() >= blocks.keys():
         return _Missing(need("distributed", "dask").get_worker().address)
@@ -256,25 +265,21 @@ def _count(blocks: Sequence[_Held], features: FeatureSet, model: StructuredModel
 def _compile(blocks: Sequence[_Held], digest: str) -> list[tuple[Numbers, Numbers]]:
     found = []
     for held in blocks:
-        rows, compressed = held.compiled(digest)
-        found.append((rows.present, np.array(compressed.class_of)))
+        present, compressed = held.compiled(digest)
+        found.append((present, np.array(compressed.class_of)))
     return found
 
 
 def _evaluate(blocks: Sequence[_Held], digest: str, number: int, x: Floats32) -> tuple[float, Floats32]:
     ready = [held.ready(digest, number) for held in blocks]
-    places = _places.get(id(ready[0]))
-    if places is None or places.blocks != ready:
-        places = _places[id(ready[0])] = _Places(ready)
-    width, _ = _plan(digest).widths(number)
-    total = PairwiseSum(len(ready), width)
-    for k, (block, rows) in enumerate(zip(ready, places.rows, strict=True)):
-        value, gradient = block.evaluate(x, rows)
-        total.add(k, value, rows, gradient)
-    return total.result()
+    part = _parts.get(id(ready[0]))
+    if part is None or part.blocks != ready:
+        part = _parts[id(ready[0])] = _Part(ready)
+    return part.evaluate(x)
 
 
 def _forget(run: str) -> None:
+    _ended.add(run)
     _held.pop(run, None)
-    _places.clear()
+    _parts.clear()
     _plan.cache_clear()

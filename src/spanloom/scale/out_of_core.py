@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from spanloom._native import Supervision
+from spanloom.base.arrays import Floats32
 from spanloom.base.errors import ParameterError
 from spanloom.features.counts import FeatureCounts
 from spanloom.models.base import Task
-from spanloom.models.learner import Learner
+from spanloom.models.learner import ComponentLearner
 from spanloom.models.structured import StructuredModel
 from spanloom.models.supervised import supervise
-from spanloom.scale.blocks import Block, BlockData, BlockRows, Floats32, Numbers, Plan, count_block
-from spanloom.scale.sharded import BLOCKS, Crew, PairwiseSum, ShardedLearner
+from spanloom.scale.blocks import Block, BlockData, BlockRows, Numbers, Plan, count_block
+from spanloom.scale.sharded import Crew, ShardedLearner, TreeSum
 
 _ARRAYS = ("group_ptr", "row_ptr", "ids", "values", "present")
 _GROWTH = 6
@@ -27,8 +28,8 @@ _GROWTH = 6
 
 
 def out_of_core(
-    memory: int = 1 << 30, *, blocks: int = BLOCKS, folder: str | Path | None = None
-) -> Callable[..., Learner]:
+    memory: int = 1 << 30, *, blocks: int | None = None, folder: str | Path | None = None
+) -> Callable[..., ComponentLearner]:
     """Return a ``learner`` for ``Recognizer.fit`` that keeps compiled features in files.
 
     Features are compiled once for each block of sentences and stored. Each evaluation of the objective goes through the
@@ -41,7 +42,7 @@ def out_of_core(
         Bytes for compiled features that stay in memory, at least one block's. Sentences, weights and what the optimiser
         remembers (``2 · memory + 4`` vectors of all weights, its setting ``memory`` being 6) come on top.
     blocks
-        A power of two: more blocks are smaller ones.
+        A power of two: more blocks are smaller ones. None: at most a million tokens each, from 4 to 64 blocks.
     folder
         Where files go; a temporary folder if left out. It is emptied at the end.
 
@@ -58,8 +59,8 @@ def out_of_core(
 
 
 def _learner(
-    model: StructuredModel, task: Task, trainer: Any, memory: int, blocks: int, folder: str | Path | None
-) -> Learner:
+    model: StructuredModel, task: Task, trainer: Any, memory: int, blocks: int | None, folder: str | Path | None
+) -> ComponentLearner:
     return ShardedLearner(model, task, trainer, DiskCrew(memory, folder), blocks)
 
 
@@ -71,6 +72,7 @@ class DiskCrew(Crew):
         self.folder = Path(tempfile.mkdtemp(prefix="spanloom-", dir=folder))
         self._data: list[BlockData] = []
         self._threads: int | None = 1
+        self._sums = TreeSum()
         self._resident: dict[int, tuple[Block, int]] = {}  # the last used comes last
 
     def count(self, blocks: Sequence[BlockData], task: Task, model: StructuredModel) -> list[FeatureCounts]:
@@ -100,11 +102,10 @@ class DiskCrew(Crew):
         self._plan, self._present = plan, present
 
     def evaluate(self, number: int, x: Floats32) -> tuple[float, Floats32]:
-        total = PairwiseSum(len(self._present), self._plan.widths(number)[0])
-        for k, rows in enumerate(self._present):
-            value, gradient = self._block(k, number).evaluate(x, rows)
-            total.add(k, value, rows, gradient)
-        return total.result()
+        def leaf(k: int, gradient: Floats32) -> float:
+            return self._block(k, number).evaluate(x, self._present[k], gradient)
+
+        return self._sums.of(len(self._present), len(x), leaf)
 
     def close(self) -> None:
         self._resident.clear()
@@ -118,7 +119,7 @@ class DiskCrew(Crew):
             while self._resident and sum(own for _, own in self._resident.values()) + size > self.memory:
                 # The last used one goes: all are used in turn, so that the first ones will be the next.
                 self._resident.popitem()
-            block = Block(rows, self._plan)
+            block = Block(rows.present, rows.compress(), self._plan)
         if not block.is_ready(number):
             known = self._load(f"{k}-{number}", ("ptr", "cells"))
             component = self._plan.components[number]

@@ -14,11 +14,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from spanloom._native import Objective, add_rows
-from spanloom.base.arrays import Floats
+from spanloom.base.arrays import Floats, Floats32
 from spanloom.base.errors import ParameterError
 from spanloom.features import FeatureExtractor
 from spanloom.features.counts import FeatureCounts
@@ -26,12 +27,14 @@ from spanloom.learning import LBFGS, Steps, StructureTrainer, Weights
 from spanloom.learning.tying import scores_of
 from spanloom.models.base import Task
 from spanloom.models.component import Component
-from spanloom.models.learner import Learner
+from spanloom.models.learner import ComponentLearner
 from spanloom.models.structured import StructuredModel
-from spanloom.scale.blocks import BlockData, Floats32, Numbers, Plan
+from spanloom.scale.blocks import BlockData, Numbers, Plan
 
-BLOCKS = 16
-"""How many blocks, if not said otherwise: a power of two, and at least as many as there are workers."""
+BLOCK_TOKENS = 1 << 20
+"""Blocks have no more tokens than that, if not said otherwise: in large ones more features are alike and come along
+with each other, so that they are less work than many small ones."""
+LEAST_BLOCKS, MOST_BLOCKS = 4, 64
 
 
 class Crew(ABC):
@@ -58,7 +61,7 @@ class Crew(ABC):
         """Let the blocks go."""
 
 
-class ShardedLearner(Learner):
+class ShardedLearner(ComponentLearner):
     """Learns over blocks.
 
     Parameters
@@ -68,11 +71,11 @@ class ShardedLearner(Learner):
     crew
         Who has the blocks.
     blocks
-        How many; the model depends on it, by rounding only.
+        How many; the model depends on it, by rounding only. None: :func:`block_count`.
     """
 
     def __init__(
-        self, model: StructuredModel, task: Task, trainer: StructureTrainer, crew: Crew, blocks: int = BLOCKS
+        self, model: StructuredModel, task: Task, trainer: StructureTrainer, crew: Crew, blocks: int | None = None
     ) -> None:
         self.task, self.crew = task, crew
         try:
@@ -82,10 +85,11 @@ class ShardedLearner(Learner):
             crew.close()
             raise
 
-    def _prepare(self, model: StructuredModel, blocks: int) -> None:
+    def _prepare(self, model: StructuredModel, blocks: int | None) -> None:
         """Give the blocks to the crew, merge their features, and find out which are alike."""
         task, trainer, crew = self.task, self.trainer, self.crew
         components = model.components(task.gold, task.lengths)
+        blocks = block_count(sum(task.lengths)) if blocks is None else blocks
         counts = crew.count(list(cut(task, blocks)), task, model)
         self.extractor = FeatureExtractor(task.features, model.sites).fit_counts(counts, task.threads)
         del counts
@@ -133,12 +137,23 @@ class _OverBlocks(Objective):
     """The loss of all blocks, for the optimiser."""
 
     def __init__(self, size: int, evaluate: Callable[[Floats32], tuple[float, Floats32]]) -> None:
-        super().__init__(size)
+        super().__init__(size, single=True)
         self._evaluate = evaluate
 
-    def evaluate(self, x: Floats) -> tuple[float, Floats]:
-        value, gradient = self._evaluate(x.astype(np.float32))
-        return value, gradient.astype(np.float64)
+    def evaluate(self, x: Any) -> tuple[float, Any]:
+        return self._evaluate(x)
+
+
+def block_count(tokens: int) -> int:
+    """Return how many blocks a corpus has: a power of two that depends on nothing but its size.
+
+    Examples
+    --------
+    >>> [block_count(tokens) for tokens in (1000, 5_000_000, 10**9)]
+    [4, 8, 64]
+    """
+    wanted = -(-tokens // BLOCK_TOKENS)
+    return min(max(1 << (wanted - 1).bit_length(), LEAST_BLOCKS), MOST_BLOCKS)
 
 
 def cut(task: Task, blocks: int) -> Iterator[BlockData]:
@@ -179,6 +194,44 @@ def shared_classes(features: int, found: Sequence[tuple[Numbers, Numbers]], *, m
     rank = np.empty(len(first), np.uint32)
     rank[np.argsort(first)] = np.arange(len(first), dtype=np.uint32)
     return rank[number]
+
+
+class TreeSum:
+    """Adds up the losses and gradients of neighbouring blocks, one after the other, along the tree.
+
+    Each leaf adds to a table that is there; tables of branches are kept for the next time.
+
+    Examples
+    --------
+    >>> def leaf(k, table):
+    ...     table += k
+    ...     return float(k)
+    >>> TreeSum().of(4, 2, leaf)
+    (6.0, array([6., 6.], dtype=float32))
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[int, Floats32] = {}  # by the number of blocks below
+
+    def of(self, blocks: int, size: int, leaf: Callable[[int, Floats32], float]) -> tuple[float, Floats32]:
+        """Return the sums over a power of two of blocks; ``leaf(k, table)`` adds the gradient of block k to a table."""
+        total = np.zeros(size, np.float32)  # not kept: it may be on its way while the next one is made
+        return self._add(0, blocks, leaf, total), total
+
+    def _add(self, first: int, count: int, leaf: Callable[[int, Floats32], float], table: Floats32) -> float:
+        if count == 1:
+            return leaf(first, table)
+        if count == 2:  # (0 + b0) + b1 is b0 + b1
+            return leaf(first, table) + leaf(first + 1, table)
+        half = count // 2
+        value = self._add(first, half, leaf, table)
+        other = self._tables.get(half)
+        if other is None or len(other) != len(table):
+            other = self._tables[half] = np.empty_like(table)
+        other.fill(0)
+        value += self._add(first + half, half, leaf, other)
+        table += other
+        return value
 
 
 class PairwiseSum:

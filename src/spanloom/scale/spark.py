@@ -13,7 +13,7 @@ from typing import Any
 from spanloom.base.errors import ParameterError
 from spanloom.base.extras import need
 from spanloom.recognizer import Recognizer
-from spanloom.scale.arrow import COLUMN, ColumnTagger
+from spanloom.scale.arrow import COLUMN, ColumnTagger, ColumnWork
 from spanloom.scale.loading import ModelSource, deposit
 
 SCHEMA = "array<struct<label:string,parts:array<array<int>>,chars:array<array<int>>,text:string,prob:double>>"
@@ -46,34 +46,23 @@ def tag(
         As in ``Recognizer.predict``.
     """
     types = need("pyspark.sql.types", "spark")
-    if text not in df.columns:
-        raise ParameterError(f"the table has no column {text!r}; there are {', '.join(df.columns)}")
-    if not isinstance(df.schema[text].dataType, types.StringType):
+    source = ModelSource.of(model)
+    work = ColumnWork(source, text, column, probabilities, above)
+    if text in df.columns and not isinstance(df.schema[text].dataType, types.StringType):
         raise ParameterError(f"column {text!r} must be text, not {df.schema[text].dataType.simpleString()}")
-    if column in df.columns:
-        raise ParameterError(f"the table has a column {column!r} already; choose another name with column=…")
-    sent = None
-    if isinstance(model, Recognizer):
-        source = ModelSource.of(model)
-        sent = df.sparkSession.sparkContext.broadcast(source.data())
-    else:
-        source = ModelSource.of(model)
+    work.check(df.columns)
+    sent = None if source.path else df.sparkSession.sparkContext.broadcast(source.data())
     fields = [*df.schema.fields, types.StructField(column, types._parse_datatype_string(SCHEMA), False)]
-    work = partial(
-        _tag_batches, source=source, sent=sent, text=text, column=column, probabilities=probabilities, above=above
-    )
-    return df.mapInArrow(work, types.StructType(fields))
+    return df.mapInArrow(partial(_tag_batches, work=work, sent=sent), types.StructType(fields))
 
 
-def _tag_batches(
-    batches: Iterable[Any], source: ModelSource, sent: Any, text: str, column: str, **asked: Any
-) -> Iterator[Any]:
+def _tag_batches(batches: Iterable[Any], work: ColumnWork, sent: Any) -> Iterator[Any]:
     """In a worker: add the column to each Arrow batch."""
     arrow = need("pyarrow", "spark")
     if sent is not None:
         deposit(sent.value)
     tagger: ColumnTagger | None = None
     for batch in batches:
-        tagger = tagger or ColumnTagger(source.open(), **asked)
-        found = tagger.tag(batch.column(text).to_pylist())
-        yield arrow.RecordBatch.from_arrays([*batch.columns, found], names=[*batch.schema.names, column])
+        tagger = tagger or work.tagger()
+        found = tagger.tag(batch.column(work.text).to_pylist())
+        yield arrow.RecordBatch.from_arrays([*batch.columns, found], names=[*batch.schema.names, work.column])

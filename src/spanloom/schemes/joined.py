@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import groupby
 
 from spanloom.corpus.mention import Mention
@@ -51,7 +52,7 @@ def split_labels(labels: Sequence[str]) -> list[Mention]:
         for tags in rows
         for label, start, end in from_tags(tags, "auto", _never)
     }
-    return sorted(found, key=lambda m: (m.start, -m.end, m.label))
+    return sorted(found, key=_reading_order)
 
 
 def runs(labels: Sequence[str]) -> list[Mention]:
@@ -72,17 +73,41 @@ def runs(labels: Sequence[str]) -> list[Mention]:
     return found
 
 
-def unrun(mentions: Iterable[Mention], n: int, depth: int) -> list[str]:
-    """Undo ``runs`` for ``n`` tokens and joined labels of ``depth`` layers."""
-    labels = ["+".join([OUTSIDE] * depth)] * n
-    for mention in mentions:
-        labels[mention.start : mention.end] = [mention.label] * len(mention)
-    return labels
+def read_runs(mentions: Iterable[Mention]) -> list[Mention]:
+    """Return what ``split_labels`` finds in the labels that ``runs`` came from; tokens without a run have none.
+
+    Examples
+    --------
+    >>> joined = ["O+O", "B-protein+B-RNA", "O+I-RNA", "O+O"]
+    >>> read_runs(runs(joined)) == split_labels(joined)
+    True
+    """
+    found: set[Mention] = set()
+    block: list[str] = []  # the labels of runs without a token between them
+    start = 0
+    for run in [*sorted(mentions, key=lambda m: m.start), None]:
+        if block and (run is None or run.start > start + len(block)):
+            found.update(Mention(label, ((start + a, start + b),)) for label, a, b in _split_block(tuple(block)))
+            block = []
+        if run is not None:
+            start = start if block else run.start
+            block += [run.label] * len(run)
+    return sorted(found, key=_reading_order)
+
+
+@lru_cache(maxsize=1 << 16)
+def _split_block(labels: tuple[str, ...]) -> tuple[tuple[str, int, int], ...]:
+    """Read the mentions of neighbouring tokens; there are few blocks of labels, and they come again and again."""
+    return tuple((m.label, m.start, m.end) for m in split_labels(labels))
 
 
 def is_outside(label: str) -> bool:
     """Whether a joined label is that of a token outside of all mentions."""
     return all(tag == OUTSIDE for tag in label.split("+"))
+
+
+def _reading_order(mention: Mention) -> tuple[int, int, str]:
+    return mention.start, -mention.end, mention.label
 
 
 def _escape(label: str) -> str:

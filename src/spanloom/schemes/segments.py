@@ -5,14 +5,15 @@ The representations themselves, with their rules, are in :mod:`spanloom.corpus.t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
-from spanloom.corpus.tags import OUTSIDE, SCHEMES, to_tags
+from spanloom.corpus.tags import OUTSIDE, SCHEMES, TagMeaning, to_tags
 from spanloom.schemes.words import tag_words
 
 Labels = Sequence[int] | npt.NDArray[np.integer]
@@ -58,8 +59,8 @@ class Segments:
             allowed = ", ".join([*outside, *(f"{p}-TYPE" for p in table.prefixes)])
             raise ParameterError(f"label {bad!r} is not valid in {scheme}; labels are {allowed}") from None
         self._inside = np.array([r.label is not None for r in self._readings])
-        self._parts = np.array([[a.parts_from(b) for b in self._readings] for a in self._readings])
-        self._allowed = np.array([[a.may_precede(b) for b in self._readings] for a in self._readings])
+        self._parts = _table(self._readings, TagMeaning.parts_from)
+        self._allowed = _table(self._readings, TagMeaning.may_precede)
 
     @classmethod
     def learn(cls, scheme: str, sentences: Iterable[tuple[Sequence[Mention], int]]) -> Segments:
@@ -172,6 +173,11 @@ class Segments:
         """``[left, right]``: whether ``decode`` parts two neighbouring labels, so that no mention covers both."""
         return self._parts.copy()
 
+    def law(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """``[left, right]``: whether a label may follow another; whether each may stand first; and last."""
+        starts, ends = zip(*((r.may_start(), r.may_end()) for r in self._readings), strict=True)
+        return self._allowed.copy(), np.array(starts), np.array(ends)
+
     def allowed(self, left: int, right: int) -> bool:
         """Whether label ``right`` may follow label ``left``."""
         return bool(self._allowed[left, right])
@@ -205,6 +211,26 @@ def check_scheme(scheme: str) -> None:
     """Raise ``ParameterError`` unless ``scheme`` is one of ``SCHEMES``."""
     if scheme not in SCHEMES:
         raise ParameterError(f"scheme must be one of {', '.join(SCHEMES)} (and BIOHD for a chain), got {scheme!r}")
+
+
+def _table(readings: Sequence[TagMeaning], rule: Callable[[TagMeaning, TagMeaning], bool]) -> npt.NDArray[np.bool_]:
+    """``[left, right]``: what a rule says of two labels.
+
+    It goes by their places, by whether they are outside, and by whether their types are the same: with many types, few
+    pairs need to be asked.
+    """
+    kinds: dict[object, int] = {}
+    kind = np.array([kinds.setdefault((r.places, r.label is None), len(kinds)) for r in readings])
+    types: dict[str | None, int] = {}
+    type_ = np.array([types.setdefault(r.label, len(types)) for r in readings])
+    same = type_[:, None] == type_
+    table = np.zeros((len(readings), len(readings)), np.bool_)
+    for a, b in product(range(len(kinds)), repeat=2):
+        for alike in (True, False):
+            left, right = np.nonzero((kind == a)[:, None] & (kind == b) & (same == alike))
+            if len(left):
+                table[left, right] = rule(readings[left[0]], readings[right[0]])
+    return table
 
 
 def _tags(mentions: Sequence[Mention], n: int, scheme: str) -> list[str]:

@@ -23,7 +23,7 @@ several ends
     (1, 3) the last is lost, and (0, 3) is invented.
 
 What is lost may take others along: of (0, 4), (0, 5), (1, 3) and (2, 3), the third is lost by a common end, its start
-takes the next end, and (0, 4) is lost, too. ``reading`` tells what is lost, why, and what is invented.
+takes the next end, and (0, 4) is lost, too. ``read_back`` tells what is lost, why, and what is invented.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def read_separators(
 
 
 @dataclass(frozen=True)
-class Reading:
+class Difference:
     """What differs between spans of one type and what is read from their separators.
 
     Attributes
@@ -113,17 +113,17 @@ class Reading:
     invented: list[Part]
 
 
-def reading(spans: Sequence[Part], n: int) -> Reading:
+def read_back(spans: Sequence[Part], n: int) -> Difference:
     """Return what is lost and what is invented when half-open spans of one type are written and read.
 
     Examples
     --------
-    >>> reading([(0, 4), (1, 2), (1, 3)], 4)
-    Reading(lost={(1, 3): 'several ends'}, invented=[(0, 3)])
+    >>> read_back([(0, 4), (1, 2), (1, 3)], 4)
+    Difference(lost={(1, 3): 'several ends'}, invented=[(0, 3)])
     """
     back = set(decode_separators(encode_separators(spans, n)))
     given = set(spans)
-    return Reading({span: _reason(span, given) for span in sorted(given - back)}, sorted(back - given))
+    return Difference({span: _reason(span, given) for span in sorted(given - back)}, sorted(back - given))
 
 
 def _reason(span: Part, given: set[Part]) -> str:

@@ -1,4 +1,4 @@
-"""What the symbols of a scheme say, in words: for explanations and for people who look at weights."""
+"""The symbols of a scheme in words, for explanations and lists of weights."""
 
 from __future__ import annotations
 

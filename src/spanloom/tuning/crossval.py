@@ -9,7 +9,7 @@ from typing import Any
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.evaluation import Evaluation, Score, evaluate
 from spanloom.tuning.folds import folds, others
-from spanloom.tuning.jobs import Job, Result, Settings, Trainings, mentions_of, run_jobs, score_of
+from spanloom.tuning.jobs import Result, Settings, TrainingJob, Trainings, mentions_of, run_jobs, score_of
 
 
 class CrossValidation:
@@ -86,7 +86,7 @@ def cross_validate(
     """
     items = list(corpus)
     parts = folds(items, k, seed=seed)
-    jobs = [Job(dict(settings or {}), [{}], others(len(items), part), tuple(part), keep=True) for part in parts]
+    jobs = [TrainingJob(dict(settings or {}), [{}], others(len(items), part), tuple(part), keep=True) for part in parts]
     results = run_jobs(items, jobs, processes=processes, state=state, progress=progress, make=make, trainings=trainings)
     return CrossValidation(items, parts, results)
 

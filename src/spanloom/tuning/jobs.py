@@ -34,7 +34,7 @@ PENALTIES = ("l2", "trainer__l2")
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """One training.
 
     Parameters
@@ -61,13 +61,15 @@ class Job:
         return hashlib.sha256(json.dumps(values, sort_keys=True, default=repr).encode()).hexdigest()[:16]
 
 
-Trainings = Callable[[Sequence[Item], Mapping[str, Job], Callable[[Settings], Any]], Iterator[tuple[str, Result]]]
+Trainings = Callable[
+    [Sequence[Item], Mapping[str, TrainingJob], Callable[[Settings], Any]], Iterator[tuple[str, Result]]
+]
 """Does jobs on a corpus with a maker of recognisers, in any order; yields the key and the result of each."""
 
 
 def run_jobs(
     corpus: Sequence[Item],
-    jobs: Sequence[Job],
+    jobs: Sequence[TrainingJob],
     *,
     processes: int | None = None,
     state: str | os.PathLike[str] | None = None,
@@ -135,16 +137,17 @@ def mentions_of(result: Mapping[str, Any]) -> list[list[list[Mention]]]:
     ]
 
 
-def paths(jobs: Mapping[str, Job]) -> list[dict[str, Job]]:
+def paths(jobs: Mapping[str, TrainingJob]) -> list[dict[str, TrainingJob]]:
     """Put jobs together that differ in ``l2`` alone, the largest first: their optima are near each other.
 
     Examples
     --------
-    >>> jobs = {f"{l2}{n}": Job({"l2": l2, "keep": "longest"}, [{}], (n,), ()) for n in (0, 1) for l2 in (0.1, 1.0)}
+    >>> tried = [(l2, n) for n in (0, 1) for l2 in (0.1, 1.0)]
+    >>> jobs = {f"{l2}{n}": TrainingJob({"l2": l2, "keep": "longest"}, [{}], (n,), ()) for l2, n in tried}
     >>> [list(path) for path in paths(jobs)]
     [['1.00', '0.10'], ['1.01', '0.11']]
     """
-    found: dict[str, dict[str, Job]] = {}
+    found: dict[str, dict[str, TrainingJob]] = {}
     for key, job in jobs.items():
         rest = {name: value for name, value in job.settings.items() if name not in PENALTIES}
         found.setdefault(repr((rest, job.decoding, job.train, job.test, job.keep)), {})[key] = job
@@ -188,7 +191,11 @@ def _line(key: str, result: Result) -> str:
 
 
 def _results(
-    corpus: Sequence[Item], jobs: Mapping[str, Job], processes: int, threads: int, make: Callable[[Settings], Any]
+    corpus: Sequence[Item],
+    jobs: Mapping[str, TrainingJob],
+    processes: int,
+    threads: int,
+    make: Callable[[Settings], Any],
 ) -> Iterator[tuple[str, Result]]:
     if processes <= 1:
         for path in paths(jobs):
@@ -215,7 +222,7 @@ def _prepare(corpus: Sequence[Item], threads: int, make: Callable[[Settings], An
     _here = corpus, threads, make
 
 
-def _do_here(path: Mapping[str, Job]) -> list[tuple[str, Result]]:
+def _do_here(path: Mapping[str, TrainingJob]) -> list[tuple[str, Result]]:
     if _here is None:
         raise RuntimeError("a worker was asked to train before it had the corpus")
     corpus, threads, make = _here
@@ -223,7 +230,7 @@ def _do_here(path: Mapping[str, Job]) -> list[tuple[str, Result]]:
 
 
 def _do_path(
-    corpus: Sequence[Item], path: Mapping[str, Job], threads: int, make: Callable[[Settings], Any]
+    corpus: Sequence[Item], path: Mapping[str, TrainingJob], threads: int, make: Callable[[Settings], Any]
 ) -> Iterator[tuple[str, Result]]:
     """Do the jobs of a path, each from where the optima before it lead to, if they were reached."""
     optima: list[tuple[float, Any]] = []
@@ -245,12 +252,12 @@ def _lead(optima: Sequence[tuple[float, Any]], penalty: float) -> Any:
     return now.trained_.ahead(before.trained_, math.log(penalty / last) / math.log(last / first))
 
 
-def do_job(corpus: Sequence[Item], job: Job, threads: int, make: Callable[[Settings], Any]) -> Result:
+def do_job(corpus: Sequence[Item], job: TrainingJob, threads: int, make: Callable[[Settings], Any]) -> Result:
     """Train, predict and score."""
     return _train_and_score(corpus, job, make({"threads": threads, **job.settings}), None)
 
 
-def _train_and_score(corpus: Sequence[Item], job: Job, recognizer: Any, before: Any) -> Result:
+def _train_and_score(corpus: Sequence[Item], job: TrainingJob, recognizer: Any, before: Any) -> Result:
     start = time.perf_counter()
     recognizer.fit([corpus[i] for i in job.train], **({} if before is None else {"start": before}))
     trained = time.perf_counter() - start

@@ -22,12 +22,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from spanloom.base.arrays import Floats
 from spanloom.corpus import Mention
 
-Floats = npt.NDArray[np.float64]
-KINDS = ("missing", "label", "border")
+ERROR_KINDS = ("missing", "label", "border")
 """Kinds of errors of which there are examples."""
 SURE = 0.5
 """What stands instead of an annotated mention must be more likely than not."""
@@ -135,7 +134,7 @@ class Odds:
     ) -> Odds:
         """Learn the curve of each kind from examples of errors, which count by their rate, and from suspects."""
         weights = {}
-        for kind in KINDS:
+        for kind in ERROR_KINDS:
             rate = float(getattr(rates, kind))
             plain = np.zeros(2 + len(PLACES) if kind == "missing" else 3)
             plain[: 1 if kind == "missing" else 2] = 1.0

@@ -12,7 +12,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
 from spanloom.evaluation import Score
 from spanloom.tuning.folds import folds, others, part_of
-from spanloom.tuning.jobs import Job, Settings, Trainings, run_jobs, score_of
+from spanloom.tuning.jobs import Settings, TrainingJob, Trainings, run_jobs, score_of
 
 L2_VALUES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """The L2 penalties that are tried unless others are given: ten, as in Cho et al."""
@@ -126,7 +126,9 @@ def tune(
     jobs = []
     for one in settings:
         own = {name: value for name, value in one.items() if name != SHARE}
-        jobs += [Job(own, decoding, part_of(learn, one.get(SHARE, 1), seed=seed), test) for learn, test in parts]
+        jobs += [
+            TrainingJob(own, decoding, part_of(learn, one.get(SHARE, 1), seed=seed), test) for learn, test in parts
+        ]
     results = run_jobs(
         corpus, jobs, processes=processes, state=state, progress=progress, make=make, trainings=trainings
     )

@@ -20,7 +20,7 @@ IMPORTED = "imported"
 ADJUDICATED = "adjudicated"
 RESERVED = (IMPORTED, ADJUDICATED)
 """Names of annotators that are none: what came with the corpus, and what was agreed on."""
-_KEPT = 500  # documents in memory
+_KEPT = 2000  # documents in memory; learning reads all of them
 LONGEST_NAME = 200
 
 

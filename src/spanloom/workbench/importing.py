@@ -21,6 +21,7 @@ LARGEST = 512 << 20
 """Bytes that a compressed file, or the files of an archive, may have when they are unpacked."""
 MOST = 100_000
 """Files that an archive may have."""
+_OURS = "the-uploaded-file-c1e7"  # what an upload is called where we put it; ids that are made of it get its own name
 
 
 def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[str]]:
@@ -50,7 +51,7 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
             _unpack(body, place)
             path = place
         else:
-            path = place / f"upload{ending if ending[1:].isalnum() else '.txt'}"
+            path = place / f"{_OURS}{ending if ending[1:].isalnum() else '.txt'}"
             if name.lower().endswith(COMPRESSED):
                 _expand(body, _ending(name), Path(folder), path)
             else:
@@ -62,9 +63,11 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
             corpus = read(Reference(found, str(path)))
             docs = list(corpus)
         except (SpanloomError, OSError, ValueError) as error:
-            raise Refused(str(error).replace(f"{path}", name or "the file").replace(f"{place}/", "")) from None
+            raise Refused(
+                str(error).replace(f"{path}", name or "the file").replace(f"{place}/", "").replace(_OURS, _stem(name))
+            ) from None
     for doc in docs:
-        doc.id = doc.id.replace(f"{place}/", "")
+        doc.id = doc.id.replace(f"{place}/", "").replace(_OURS, _stem(name))
     if not docs:
         raise Refused(f"there is no document in {name or 'the file'}")
     return docs, [str(note) for note in corpus.report.problems[:20]]
@@ -72,6 +75,10 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
 
 def _ending(name: str) -> str:
     return PurePosixPath(name.replace("\\", "/")).suffix.lower()[:10]
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(bare(name).replace("\\", "/")).stem[:100] or "upload"
 
 
 class _Room:

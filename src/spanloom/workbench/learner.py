@@ -26,6 +26,8 @@ BATCH = 32
 """Documents whose suggestions are written at once."""
 KEPT = 5
 """Model files that are kept, the newest."""
+PAUSE = 0.3
+"""Seconds in which pages fetch the suggestions of open documents; what comes after them keeps Python busy."""
 RUNNING = ("learning", "suggesting", "scoring", "auditing")
 PHASES = ("idle", *RUNNING, "done", "stopped", "failed")
 
@@ -227,6 +229,8 @@ class Learner:
             suggest(self.db, ner, number, group, [self.documents.get(n) for n in group])
             if not self.progress.seconds:
                 self._tell(seconds={"suggestions": time.perf_counter() - began})
+                if ahead:
+                    self._stop.wait(PAUSE)
             self._tell(share=(k + 1) / len(groups))
 
     def _score(self, ner: Recognizer, number: int, docs: list[Any], given: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ KINDS = (
     "reopen", "adjudicate",
 )  # fmt: skip
 """What a change is called in the trail."""
-KEPT = 200
+KEPT = 2000
 """Sheets in memory."""
 MOST = 10_000
 """Mentions that one change may name."""

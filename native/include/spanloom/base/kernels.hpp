@@ -41,6 +41,10 @@ double multiply_sum(const double* a, const double* b, std::size_t n, double* out
 // Whether a[i] > b[i] for all i; n is a multiple of kLane / 2.
 bool all_above(const double* a, const double* b, std::size_t n);
 
+// Writes every i with a[i] + b[i] >= limit to `places`, ascending, and returns how many there are; n is a multiple of
+// kLane / 2.
+std::size_t places_above(const double* a, const double* b, double limit, std::size_t n, std::int32_t* places);
+
 // One Viterbi step: best[y] = scores[y] + max over x < rows of previous[x] + matrix[x, y], back[y] = the first best x.
 void max_step(const double* previous, const double* matrix, const double* scores, std::size_t rows, std::size_t stride,
               double* best, std::int32_t* back);

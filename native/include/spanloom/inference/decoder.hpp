@@ -23,11 +23,17 @@ class Decoder {
 
   explicit Decoder(const std::vector<Part>& parts);
 
+  // The same over a table [features, stride of all structures together] that must outlive the decoder: its columns are
+  // those of the first structure, padded to its stride, then those of the next one. The weights of parts are not read.
+  Decoder(const std::vector<Part>& parts, std::span<const float> table);
+
   std::size_t features() const { return features_; }
   std::size_t size() const { return slices_.size(); }
   const Structure& structure(std::size_t part) const { return *slices_[part].structure; }
+  std::span<const double> global(std::size_t part) const { return slices_[part].global; }
 
-  // offsets[k] is added to the score of column k of one structure at every site; empty for none. Replaces earlier ones.
+  // offsets[k] is added to the score of column k of one structure at every site from Structure::first_start on; empty
+  // for none. Replaces earlier ones.
   void set_offsets(std::size_t part, std::vector<double> offsets);
 
   // For each structure, the site cells of the best choice for every sentence. Throws std::domain_error if there is
@@ -61,6 +67,7 @@ class Decoder {
    private:
     const Decoder& decoder_;
     const SparseRows& rows_;
+    std::vector<const Structure*> structures_;
     std::vector<std::unique_ptr<Solver>> solvers_;
     std::vector<double> all_, table_;
     std::size_t sentence_ = 0, sites_ = 0;
@@ -69,6 +76,9 @@ class Decoder {
  private:
   std::vector<std::vector<double>> tables(const SparseRows& rows, std::size_t begin, std::size_t end,
                                           int threads) const;
+
+  void add(const Part& part);
+  void check_finite(std::span<const float> weights) const;
 
   // One structure and its columns in the common table.
   struct Slice {
@@ -80,8 +90,9 @@ class Decoder {
 
   std::vector<Slice> slices_;
   std::size_t features_ = 0;
-  std::size_t stride_ = 0;      // of all structures together
-  LargeVector<float> weights_;  // [features, stride]
+  std::size_t stride_ = 0;                          // of all structures together
+  std::shared_ptr<const LargeVector<float>> held_;  // the weights, unless they are another's
+  const float* weights_ = nullptr;                  // [features, stride]
 };
 
 // One sentence's scores [sites * columns] with rows padded to the structure's stride.

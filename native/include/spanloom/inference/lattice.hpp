@@ -25,6 +25,7 @@ std::vector<Segment> valid_spans(std::span<const std::int32_t> heads, std::size_
 // Which rows of features a sentence has. Every segment [i, j) reads the rows that its place gives it, and rows that
 // segments share are scored once:
 //
+//   gap(j)        every segment that ends at gap j, which is before token j; only if `gaps`
 //   inside(t)     every segment that covers t; only if `inside`
 //   left(i, q)    the q-th shortest segment from i, counted from 0, and all that are longer
 //   right(j, q)   the q-th shortest segment that ends before j, and all that are longer
@@ -41,11 +42,13 @@ struct SegmentLayout {
   std::uint32_t left = 1;
   std::uint32_t right = 1;
   bool inside = false;
+  bool gaps = false;
   bool operator==(const SegmentLayout&) const = default;
 };
 
-// What a segment shows: its first and last token, those inside, the k-th from the left or right, itself.
-enum class Part : std::uint8_t { first, last, inside, left, right, span };
+// What a segment shows: its first and last token, those inside, the k-th from the left or right, itself, the gap where
+// it ends.
+enum class Part : std::uint8_t { first, last, inside, left, right, span, gap };
 
 // The candidate segments of one sentence. Single words are always among them, so that any set of disjoint segments can
 // be completed to a path. It looks at memory that Lattices own.
@@ -74,17 +77,21 @@ struct Lattice {
   std::int32_t length_from(std::int32_t i, std::int32_t q) const { return ends[start_ptr[i] + q] - i; }
   std::int32_t length_to(std::int32_t t, std::int32_t q) const { return t + 1 - start_of(nth_to(t, q)); }
 
-  std::int32_t inside(std::int32_t t) const { return t; }
+  std::int32_t gaps() const { return layout.gaps ? tokens + 1 : 0; }
+  std::int32_t gap(std::int32_t g) const { return g; }
+  std::int32_t inside(std::int32_t t) const { return gaps() + t; }
   std::int32_t span(std::int32_t segment) const { return right_row[tokens] + segment; }
   std::int32_t rows() const { return span(segments()); }
   // How many rows the segments from token i share, and those that end with it.
   std::int32_t left_rows(std::int32_t i) const { return left_row[i + 1] - left_row[i]; }
   std::int32_t right_rows(std::int32_t t) const { return right_row[t + 1] - right_row[t]; }
 
-  // The row that holds what a part other than span brings at token i, or -1 if no segment sees it; for left and right
-  // that is the index-th token from there, which for first and last is 0.
+  // The row that holds what a part other than span brings at token i, or at the gap before it, or -1 if no segment sees
+  // it; for left and right that is the index-th token from there, which for first and last is 0.
   std::int32_t row(Part part, std::int32_t index, std::int32_t i) const {
     switch (part) {
+      case Part::gap:
+        return gap(i);
       case Part::inside:
         return inside(i);
       case Part::first:
@@ -111,6 +118,7 @@ struct Lattice {
   template <class Body>
   void each_row(std::int32_t segment, std::int32_t i, const Body& body) const {
     const std::int32_t j = end_of(segment);
+    if (layout.gaps) body(gap(j));
     if (layout.inside) {
       for (std::int32_t t = i; t < j; ++t) body(inside(t));
     }
@@ -155,9 +163,12 @@ class Lattices {
                                        std::span<const std::int32_t> ends, std::span<const std::int32_t> columns,
                                        std::int32_t width) const;
 
-  // What encode_set came from: start, end, column, start, end, column … in ascending order. Other cells are skipped.
-  std::vector<std::int32_t> decode_set(std::size_t sentence, std::span<const std::int32_t> cells,
-                                       std::int32_t width) const;
+  // What encode_set of every sentence came from, without columns below `first`: start, end, column, start, end, column
+  // … in ascending order. Other cells are skipped. The cells of sentence s are cells[ptr[s] .. ptr[s + 1]), its triples
+  // found_ptr[s] .. found_ptr[s + 1]. Throws std::invalid_argument unless the pointers fit.
+  std::vector<std::int32_t> decode_sets(std::span<const std::int32_t> cells, std::span<const std::int64_t> ptr,
+                                        std::int32_t width, std::int32_t first,
+                                        std::vector<std::int64_t>& found_ptr) const;
 
   // Throws std::out_of_range.
   Lattice operator[](std::size_t sentence) const;
@@ -166,6 +177,8 @@ class Lattices {
 
  private:
   void finish(std::int32_t tokens);
+  void decode(std::size_t sentence, std::span<const std::int32_t> cells, std::int32_t width, std::int32_t first,
+              std::vector<std::int32_t>& found) const;
 
   SegmentLayout layout_;
   std::vector<std::int64_t> token_ptr_{0};  // [sentences + 1]

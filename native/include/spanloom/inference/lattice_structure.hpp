@@ -8,6 +8,16 @@
 
 namespace spanloom {
 
+// What is believed of the segments of one sentence after the other. It has buffers: one for each thread.
+class SegmentBeliefs {
+ public:
+  virtual ~SegmentBeliefs() = default;
+
+  // The probability of every segment with every column, [segments, stride], for scores [rows, stride]; until the next
+  // call.
+  virtual const double* probabilities(Unit unit, const double* scores) = 0;
+};
+
 // Structures over the candidate segments of sentences: sentence `number` of a Unit is the one of this number in
 // `lattices`.
 class LatticeStructure : public Structure {
@@ -21,6 +31,9 @@ class LatticeStructure : public Structure {
   }
 
   const Lattices& lattices() const { return *lattices_; }
+
+  // By the expected uses of rows; structures may do with less.
+  virtual std::unique_ptr<SegmentBeliefs> beliefs(std::span<const double> global) const;
 
  protected:
   LatticeStructure(std::size_t columns, std::shared_ptr<const Lattices> lattices)

@@ -28,6 +28,8 @@ struct Wanted {
 struct SentenceMentions {
   std::vector<std::int64_t> ptr{0};
   std::vector<Found> mentions;
+
+  static SentenceMentions of(const std::vector<std::vector<Found>>& found);
 };
 
 // From features to mentions, in one pass over the sentences. May be used by several threads at once.

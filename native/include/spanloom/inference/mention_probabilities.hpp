@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "spanloom/inference/lattice.hpp"
+#include "spanloom/inference/lattice_structure.hpp"
 #include "spanloom/inference/readings.hpp"
 
 namespace spanloom {
@@ -23,12 +23,15 @@ void chain_probabilities(const ChainStructure& structure, std::span<const double
                          int threads);
 
 // The same for segments with columns, chosen along a path or each for itself; the type of a mention is its column.
-void segment_probabilities(const Structure& structure, const Lattices& lattices, std::span<const double> global,
+void segment_probabilities(const LatticeStructure& structure, std::span<const double> global,
                            std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
                            int threads);
 
+// Fills in the probabilities of mentions of one sentence from those of all its segments; see SegmentBeliefs.
+void look_up(const LatticeStructure& structure, std::size_t number, const double* probs, std::span<Found> mentions);
+
 // The scores of the segments of one sentence, each the sum of its rows: [segments, columns].
-std::vector<double> segment_scores(const Structure& structure, const Lattices& lattices, std::size_t number,
+std::vector<double> segment_scores(const LatticeStructure& structure, std::size_t number,
                                    std::span<const double> scores);
 
 }  // namespace spanloom

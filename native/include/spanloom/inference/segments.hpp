@@ -19,6 +19,7 @@ class SegmentStructure final : public LatticeStructure {
 
   std::size_t global_cells() const override { return columns_ * columns_; }
   std::unique_ptr<Solver> solver(std::span<const double> global) const override;
+  std::unique_ptr<SegmentBeliefs> beliefs(std::span<const double> global) const override;
   using LatticeStructure::graph;
   std::shared_ptr<const Graph> graph(Unit unit, const std::uint8_t* mask) const override;
 };

@@ -67,6 +67,8 @@ class Structure {
   virtual std::shared_ptr<const Graph> graph(Unit unit, const std::uint8_t* mask) const;
   // How many rows of `columns` choices a mask of the sentence has: its sites, or the segments that sites add up to.
   virtual std::size_t choices(Unit unit) const { return unit.sites; }
+  // The first site at which the columns of mentions count as starting one; those before it are shared by several.
+  virtual std::size_t first_start(Unit) const { return 0; }
 
   std::size_t stride() const { return kernels::padded(columns()); }
 };

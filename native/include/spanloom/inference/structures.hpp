@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,5 +17,10 @@ struct Structures {
   // [site_ptr[g], site_ptr[g + 1]).
   void check(std::span<const std::int64_t> site_ptr, const Structure& structure) const;
 };
+
+// Throws std::invalid_argument, with the name of what they belong to, unless `ptr` cuts `size` values into pieces for
+// the sentences of `site_ptr`. Returns the number of sentences.
+std::size_t check_pointers(const char* name, std::span<const std::int64_t> ptr, std::size_t size,
+                           std::span<const std::int64_t> site_ptr);
 
 }  // namespace spanloom

@@ -8,6 +8,7 @@
 #include "spanloom/base/random.hpp"
 #include "spanloom/inference/structure.hpp"
 #include "spanloom/learning/compressed.hpp"
+#include "spanloom/learning/site_products.hpp"
 #include "spanloom/learning/supervision.hpp"
 
 namespace spanloom {
@@ -27,24 +28,39 @@ namespace spanloom {
 // so that every step that lowers it is taken back and shortened. Steps that were good stay long: each sentence keeps
 // its own. They go further than the best one by a little, as neighbours pull the same way (successive over-relaxation).
 //
+// Several problems t over the same rows may have weights in common (see learning/sharing.py):
+//
+//   w_t = own_t + share * sum over s of own_s,   the penalty is l2 (sum_t |own_t|^2 + share |sum_t own_t|^2),
+//
+// where own_t is what w(mu) above is for one problem. A step for a sentence of problem t is then 1 + share times as
+// long.
+//
 // Most sentences are soon settled. A round is several passes over those whose last step promised more than the mean,
 // then one over all. Sentences follow each other in an order drawn from the seed, on one thread.
 class DualAscent {
  public:
-  // x has no bundles, the supervision no masks, and l2 > 0; std::invalid_argument otherwise.
-  DualAscent(std::shared_ptr<const CompressedRows> x, std::shared_ptr<const Structure> structure,
-             Supervision supervision, double l2, std::uint64_t seed);
+  struct Problem {
+    std::shared_ptr<const Structure> structure;
+    Supervision supervision;
+  };
+
+  // x has no bundles, the problems have as many columns and global cells as each other and no masks, l2 > 0, and
+  // share >= 0; std::invalid_argument otherwise.
+  DualAscent(std::shared_ptr<const CompressedRows> x, std::vector<Problem> problems, double share, double l2,
+             std::uint64_t seed);
+  DualAscent(const DualAscent&) = delete;
+  DualAscent& operator=(const DualAscent&) = delete;
 
   // Makes one round; returns D, which is at most the minimum of P.
   double round();
 
-  // Parameters as those of Likelihood: [classes * columns], then the global ones.
-  std::vector<double> x() const;
+  // The w of a problem as the parameters of Likelihood: [classes * columns], then the global ones.
+  std::vector<double> x(std::size_t problem) const;
+  std::size_t problems() const { return problems_.size(); }
   std::size_t steps() const { return steps_; }  // sentences visited since the beginning
-  std::size_t sentences() const { return x_->rows.groups(); }
 
  private:
-  struct Sentence {
+  struct Sentence {        // of one problem
     double step = 0.1;     // how far theta goes towards the scores of w
     double entropy = 0;    // H(mu)
     double promise = 1e9;  // about what the last step could have gained: the sentence's share of the gap, nearly
@@ -55,44 +71,51 @@ class DualAscent {
     double gain = 0;
   };
 
-  void begin(std::size_t g);
+  // A sentence of a problem, and where its numbers are.
+  struct Place {
+    std::size_t problem, group;
+    std::size_t first, sites;    // in rows
+    std::size_t cells, globals;  // where its part of theta_ and mu_, and of global_theta_ and global_mu_, begins
+  };
+
+  Place place(std::size_t problem, std::size_t group) const;
+  Sentence& own(const Place& at) { return sentences_[at.problem * groups() + at.group]; }
+  std::size_t groups() const { return x_->rows.groups(); }
+  double weight(const Place& at) const { return problems_[at.problem].supervision.weight(at.group); }
+  void begin(const Place& at);
   void pass(double least);
-  void visit(std::size_t g);
-  Trial attempt(std::size_t g, double step);
+  void visit(const Place& at);
+  Trial attempt(const Place& at, double step);
   template <std::size_t Stride>
-  void scatter(std::size_t first, std::size_t sites, float factor);
-  template <std::size_t Stride>
-  double square(std::size_t g);
-  void find_shared();
-  bool is_short(std::size_t g) const { return shared_ptr_[g] < shared_ptr_[g + 1]; }
-  void move(std::size_t g, double sign);
-  void gather(std::size_t g, std::vector<double>& out) const;
-  void accept(std::size_t g, const Trial& trial);
-  double infer(std::size_t g, std::size_t sites);
+  void scatter(const Place& at, float factor, float* weights);
+  void move(const Place& at, double sign);
+  void gather(const Place& at, std::vector<double>& out);
+  void accept(const Place& at, const Trial& trial);
+  double infer(const Place& at);
   void refresh();
+  void refresh(std::size_t problem);
 
   std::shared_ptr<const CompressedRows> x_;
-  std::shared_ptr<const Structure> structure_;
-  Supervision supervision_;
-  double l2_;
+  std::vector<Problem> problems_;
+  double share_, l2_;
   Random random_;
-  std::size_t columns_, stride_, cells_;  // cells_: global ones
-  std::unique_ptr<Solver> solver_;        // where there are no global cells, one for all
-  std::vector<Sentence> sentences_;
-  std::vector<float> theta_, mu_;                // [sites, stride]
-  std::vector<float> global_theta_, global_mu_;  // [sentences, global cells]
-  LargeVector<float> weights_;                   // [classes, stride]: score weights, times scale
-  std::vector<float> squared_scale_;             // [classes]
-  std::vector<double> global_;                   // weights of global cells
-  std::vector<std::int64_t> shared_ptr_{0};      // [sentences + 1]: short ones have sites * sites numbers of:
-  std::vector<float> shared_;                    //   how much each pair of sites shares
-  double square_ = 0;                            // |w|^2 after refresh()
+  std::vector<float> squared_scale_;  // [classes]
+  SiteProducts products_;
+  std::size_t columns_, stride_, cells_;          // cells_: global ones
+  std::vector<std::unique_ptr<Solver>> solvers_;  // where there are no global cells, one for each problem
+  std::vector<Sentence> sentences_;               // [problems, sentences]
+  std::vector<float> theta_, mu_;                 // [problems, sites, stride]
+  std::vector<float> global_theta_, global_mu_;   // [problems, sentences, global cells]
+  LargeVector<float> weights_;                    // [problems, classes, stride]: own score weights, times scale
+  LargeVector<float> common_;                     // [classes, stride]: their sum, if something is shared
+  std::vector<double> global_;                    // [problems, global cells]: own weights of global cells
+  double square_ = 0;                             // the penalty over l2 after refresh()
   std::size_t steps_ = 0;
   bool begun_ = false;
 
   // Of the sentence at hand:
-  std::vector<double> scores_, trial_, expected_, global_trial_, global_expected_;
-  std::vector<std::size_t> changed_;   // its sites that change
+  std::vector<double> scores_, trial_, expected_, global_scores_, global_trial_, global_expected_;
+  std::vector<double> common_scores_;
   std::vector<double> moved_;          // its scores after a step
   std::vector<float> change_;          // mu' - mu, times the sentence's weight
   std::vector<double> global_change_;  // the same of global cells

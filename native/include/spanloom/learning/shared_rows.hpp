@@ -18,9 +18,10 @@ struct SharedRows {
   std::span<const double> factor;          // [rows of the block]
   std::size_t width = 0;
 
-  // Returns the objective at the shared parameters x, and fills gradient with the derivatives by the block's rows in
-  // their order, and by what stands behind the rows. Throws std::invalid_argument where sizes do not fit.
-  double evaluate(Objective& objective, std::span<const float> x, std::span<float> gradient) const;
+  // Returns the objective at the shared parameters x: rows, then `behind` further ones. Adds the derivatives to
+  // gradient, which is as long as x; rows that the block has not stay as they are. Throws std::invalid_argument where
+  // sizes do not fit.
+  double evaluate(Objective& objective, std::span<const float> x, std::size_t behind, std::span<float> gradient) const;
 };
 
 // Some rows of numbers, the numbers of the rows ascending, and further numbers behind them.

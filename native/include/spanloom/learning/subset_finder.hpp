@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "spanloom/inference/rescoring.hpp"
 #include "spanloom/learning/subset_learner.hpp"
 
 namespace spanloom {
@@ -28,6 +29,15 @@ class SubsetFinder {
   std::vector<std::vector<Subset>> find(const SparseRows& rows, const TokenInput& input, std::size_t k,
                                         std::span<const double> thresholds, double above, Restrictions restrictions,
                                         int threads) const;
+
+  // Of every sentence, the best k subsets that score above `least`, rescored: see Rescoring::rescore. tagged:
+  // [sentences].
+  std::vector<std::vector<Rescoring::Scored>> find_rescored(const SparseRows& rows, const TokenInput& input,
+                                                            std::size_t k, double least, const Rescoring& rescoring,
+                                                            const TokenSurface& surface,
+                                                            std::span<const std::uint8_t> tagged,
+                                                            Restrictions restrictions, std::span<const double> above,
+                                                            int threads) const;
 
  private:
   void check(const SparseRows& rows, const TokenInput& input) const;

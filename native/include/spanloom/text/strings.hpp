@@ -50,13 +50,16 @@ class StringPool {
   std::uint32_t find(std::string_view text) const { return find(text, hash_bytes(text)); }
 
   // The number of `text`, which is added if it is new.
-  std::uint32_t insert(std::string_view text);
+  std::uint32_t insert(std::string_view text) { return insert(text, hash_bytes(text)); }
 
- private:
+  // The same with hash = hash_bytes(text), for callers that prefetch(hash) some texts ahead.
   std::uint32_t find(std::string_view text, std::uint64_t hash) const {
     return slots_.find(hash, [&](std::uint32_t id) { return strings_[id] == text; });
   }
+  std::uint32_t insert(std::string_view text, std::uint64_t hash);
+  void prefetch(std::uint64_t hash) const { slots_.prefetch(hash); }
 
+ private:
   StringList strings_;
   HashSlots slots_;
 };

@@ -13,7 +13,7 @@ from spanloom.base.files import whole_file
 from spanloom.corpus import Mention
 from spanloom.drawing.html import Shown, pair_html, style
 from spanloom.evaluation.calibration import Curve, has_probabilities, threshold_curve
-from spanloom.evaluation.page.chart import Chart, Line
+from spanloom.evaluation.page.chart import Chart, ChartLine
 from spanloom.evaluation.reliability import Reliability, reliability, reliability_by_label
 
 if TYPE_CHECKING:
@@ -101,13 +101,20 @@ def _charts(report: Evaluation) -> str:
         charts += [_figure("Precision against recall", _recall_chart(curve))]
         found = reliability(report.outcomes, widths="adaptive")
         points = [(mean, right) for _, _, _, mean, right in found.bins]
-        lines = [Line("as probable as it says", [(0, 0), (1, 1)], 4, dashed=True), Line("share right", points, 1, True)]
+        lines = [
+            ChartLine("as probable as it says", [(0, 0), (1, 1)], 4, dashed=True),
+            ChartLine("share right", points, 1, True),
+        ]
         chart = Chart("probability given", "share right", (0, 1), (0, 1), lines)
         charts.append(_figure(f"Reliability: {_off(found)}", chart))
         for label, own in reliability_by_label(report.outcomes).items():
             points = [(mean, right) for _, _, _, mean, right in own.bins]
             chart = Chart(
-                "probability given", "share right", (0, 1), (0, 1), [lines[0], Line("share right", points, 1, True)]
+                "probability given",
+                "share right",
+                (0, 1),
+                (0, 1),
+                [lines[0], ChartLine("share right", points, 1, True)],
             )
             charts.append(_figure(f"Reliability of {label}: {_off(own)}", chart))
     return f'<section class="charts">{"".join(charts)}</section>'
@@ -116,7 +123,7 @@ def _charts(report: Evaluation) -> str:
 def _length_chart(report: Evaluation) -> Chart:
     scores = list(report.by_length.items())
     lines = [
-        Line(name, [(i, getattr(s, field)) for i, (_, s) in enumerate(scores)], color, True)
+        ChartLine(name, [(i, getattr(s, field)) for i, (_, s) in enumerate(scores)], color, True)
         for name, field, color in (("precision", "precision", 1), ("recall", "recall", 2), ("F1", "f1", 3))
     ]
     return Chart("tokens", "", (0, max(1, len(scores) - 1)), (0, 1), lines, ticks=[name for name, _ in scores])
@@ -125,9 +132,9 @@ def _length_chart(report: Evaluation) -> Chart:
 def _threshold_chart(curve: Curve) -> Chart:
     chosen = _thin(list(zip(curve.values, curve.scores, strict=True)))
     lines = [
-        Line("precision", [(v, s.precision) for v, s in chosen], 1),
-        Line("recall", [(v, s.recall) for v, s in chosen], 2),
-        Line("F1", [(v, s.f1) for v, s in chosen], 3),
+        ChartLine("precision", [(v, s.precision) for v, s in chosen], 1),
+        ChartLine("recall", [(v, s.recall) for v, s in chosen], 2),
+        ChartLine("F1", [(v, s.f1) for v, s in chosen], 3),
     ]
     best = curve.at(curve.best).f1
     return Chart(
@@ -139,7 +146,7 @@ def _recall_chart(curve: Curve) -> Chart:
     best = curve.at(curve.best)
     points = [(s.recall, s.precision) for s in _thin(curve.scores)]
     mark = ((best.recall, best.precision), f"best F1 {_percent(best.f1)}")
-    return Chart("recall", "precision", (0, 1), (0, 1), [Line("", points, 1)], [mark])
+    return Chart("recall", "precision", (0, 1), (0, 1), [ChartLine("", points, 1)], [mark])
 
 
 def _thin(values: Sequence[Any]) -> Sequence[Any]:

@@ -13,7 +13,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 14, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A line of a chart; ``color`` is the number of one of the page's colours, ``dots`` marks every point."""
 
     name: str
@@ -29,7 +29,7 @@ class Chart:
 
     Examples
     --------
-    >>> svg = Chart("recall", "precision", (0, 1), (0, 1), [Line("model", [(0, 1), (1, 0.5)])]).svg()
+    >>> svg = Chart("recall", "precision", (0, 1), (0, 1), [ChartLine("model", [(0, 1), (1, 0.5)])]).svg()
     >>> svg.startswith("<svg"), 'points="44.0,14.0 368.0,117.0"' in svg
     (True, True)
     """
@@ -38,7 +38,7 @@ class Chart:
     ylabel: str
     xrange: Point
     yrange: Point
-    lines: Sequence[Line]
+    lines: Sequence[ChartLine]
     marks: Sequence[tuple[Point, str]] = field(default=())
     """Points with a text beside them."""
     ticks: Sequence[str] = field(default=())

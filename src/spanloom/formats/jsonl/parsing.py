@@ -25,6 +25,7 @@ from spanloom.formats.checks import (
 from spanloom.formats.jsonl.known import as_known
 from spanloom.formats.raw import from_text
 from spanloom.formats.report import Report
+from spanloom.formats.tables import text_field
 
 FIELDS = ("id", "text", "tokens", "offsets", "sentences", "columns", "features", "mentions", "meta", "known")
 _MENTION = ("label", "parts", "chars", "text", "prob", "attributes")
@@ -45,7 +46,9 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
         if key not in FIELDS:
             hint = f"; this looks like {FOREIGN[key]}: try {FOREIGN[key]}:FILE" if key in FOREIGN else ""
             if not hint and "text" not in record and "tokens" not in record:
-                hint = f"; for records of another shape say where their text is: {report.typed(text=key)}"
+                hint = (
+                    f"; for records of another shape say where their text is: {report.typed(text=text_field(record))}"
+                )
             raise BadRecord(f"unknown field {key!r}; known are {', '.join(FIELDS)}, own data go into meta{hint}")
     id = as_string(record.get("id", ""), "id")
     where = f"{where} ({id})" if id else where

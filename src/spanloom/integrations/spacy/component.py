@@ -21,7 +21,7 @@ from spanloom.tagging import TextTagger, obstacle
 _Pipe: Any = need("spacy.pipeline", "spacy").Pipe
 TOKENS = ("pipeline", "model")
 FILE = "model.loom"
-TOKENS_AT_ONCE = 1 << 15
+TOKENS_AT_ONCE = 1 << 17
 
 
 class SpanloomPipe(_Pipe):  # type: ignore[misc]
@@ -292,7 +292,7 @@ class SpanloomPipe(_Pipe):  # type: ignore[misc]
 
 
 def _batches(stream: Iterable[Any], most: int) -> Iterator[list[Any]]:
-    """Some docs at a time; not more tokens than processors keep at hand."""
+    """Some docs at a time: many, since spaCy and the native core displace each other's data, but not a whole corpus."""
     docs: list[Any] = []
     tokens = 0
     for doc in stream:

@@ -27,14 +27,11 @@ class DocBatch:
         [docs + 1]: the tokens of each doc among all that are kept.
     place
         [kept tokens]: their numbers within their docs.
-    entities
-        [docs]: whether each has annotated entities already.
     """
 
     texts: TokenizedTexts
     ptr: Ints
     place: Ints
-    entities: list[bool]
 
 
 class DocReader:
@@ -46,16 +43,14 @@ class DocReader:
     def batch(self, docs: Sequence[Any], threads: int = 0) -> DocBatch:
         """Return docs with their own tokens; sentences are theirs, or ours where they have none."""
         ptr = np.cumsum([0, *map(len, docs)])
-        arrays = [doc.to_array(["ORTH", "SPACY", "SENT_START", "ENT_IOB"]) for doc in docs if len(doc)]
-        columns = np.concatenate(arrays).T if arrays else np.zeros((4, 0), np.uint64)
-        keys, gaps, begin, tags = np.ascontiguousarray(columns)
+        arrays = [doc.to_array(["ORTH", "SPACY", "SENT_START"]) for doc in docs if len(doc)]
+        columns = np.concatenate(arrays).T if arrays else np.zeros((3, 0), np.uint64)
+        keys, gaps, begin = np.ascontiguousarray(columns)
         if len(self._words) > _MOST:
             self._words = WordTable()
         unknown = keys[self._words.unknown(keys)].tolist()
         for key in unknown:
             word = docs[0].vocab.strings[key]
-            self._words.add(key, word, word.isspace())
-        tagged = np.concatenate([[0], np.cumsum(tags != 0)])
-        entities = (tagged[ptr[1:]] > tagged[ptr[:-1]]).tolist()
+            self._words.add(key, word, blank=word.isspace())
         texts, kept, place = TokenizedTexts.of_words(self._words, ptr, keys, gaps, begin, threads)
-        return DocBatch(texts, kept, place, entities)
+        return DocBatch(texts, kept, place)

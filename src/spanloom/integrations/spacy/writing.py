@@ -36,8 +36,6 @@ class Found:
         [mentions], or None.
     broken
         By doc; empty if there are none at all.
-    entities
-        Whether each doc has annotated entities already, where that is known.
     """
 
     ptr: Ints
@@ -47,7 +45,6 @@ class Found:
     labels: Sequence[str]
     probs: npt.NDArray[np.float64] | None
     broken: Sequence[Sequence[Mention]] = ()
-    entities: Sequence[bool] | None = None
 
     @classmethod
     def native(cls, batch: DocBatch, tagged: TaggedBatch) -> Found:
@@ -56,7 +53,7 @@ class Found:
         shift = np.repeat(batch.ptr[:-1], np.diff(found.ptr))
         start = batch.place[found.start + shift]
         end = batch.place[found.end + shift - 1] + 1
-        return cls(found.ptr, start, end, found.label.astype(np.int64), tagged.labels, tagged.probs, (), batch.entities)
+        return cls(found.ptr, start, end, found.label.astype(np.int64), tagged.labels, tagged.probs)
 
     @classmethod
     def of(cls, mentions: Sequence[Sequence[Mention]], probable: bool) -> Found:
@@ -73,26 +70,24 @@ class Found:
 
 def write_found(docs: Sequence[Any], found: Found, key: str, ents: str) -> None:
     """Write mentions to docs: see ``formats.spacy_docs``."""
-    tokens = need("spacy.tokens", "spacy")
-    make, group = tokens.Span, tokens.SpanGroup
+    tokens, attrs = need("spacy.tokens", "spacy"), need("spacy.attrs", "spacy")
+    make, group, columns = tokens.Span, tokens.SpanGroup, [attrs.ENT_IOB, attrs.ENT_TYPE]
     hashes = [docs[0].vocab.strings.add(label) for label in found.labels] if docs else []
     bounds = found.ptr.tolist()
-    labels = [hashes[i] for i in found.label.tolist()]
-    starts, ends = found.start.tolist(), found.end.tolist()
+    places = list(zip(found.start.tolist(), found.end.tolist(), (hashes[i] for i in found.label.tolist()), strict=True))
     tags = _Tags(docs, found, hashes) if ents == "flat" else None
-    for d, doc in enumerate(docs):
-        own = slice(bounds[d], bounds[d + 1])
-        spans = [make(doc, a, b, label=h) for a, b, h in zip(starts[own], ends[own], labels[own], strict=True)]
-        attrs = {} if found.probs is None else {"scores": found.probs[own].copy()}
-        doc.spans[key] = group(doc, name=key, attrs=attrs, spans=spans)
+    parts = parts_key(key)
+    for d, (doc, first, last) in enumerate(zip(docs, bounds, bounds[1:], strict=False)):
+        spans = [make(doc, start, end, label) for start, end, label in places[first:last]]
+        scores = {} if found.probs is None else {"scores": found.probs[first:last].copy()}
+        doc.spans[key] = group(doc, name=key, attrs=scores, spans=spans)
         broken = found.broken[d] if found.broken else ()
-        if broken or parts_key(key) in doc.spans:
+        if broken or parts in doc.spans:
             set_parts(doc, broken, key)
         if ents == "none" or not len(doc):
             continue
-        known = doc.has_annotation("ENT_IOB") if found.entities is None else found.entities[d]
-        if tags is not None and tags.flat[d] and not broken and not known:
-            doc.from_array(["ENT_IOB", "ENT_TYPE"], tags.of(d))
+        if tags is not None and tags.flat[d] and not broken and not doc.ents:
+            doc.from_array(columns, tags.of(d))
             continue
         mentions = [Mention(span.label_, ((span.start, span.end),)) for span in spans]
         chosen = flat_of(mentions, bool(broken), ents)

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { $, count, h, percent, put } from "./dom.js";
-import { keyOf, state, tell } from "./state.js";
+import { keyOf, label, state, tell } from "./state.js";
 import { sentenceNodes } from "./text.js";
 
 let shown = null; // the document that is compared: { document, one, other }
@@ -48,12 +48,21 @@ function pair(answer, one) {
   const side = (name, mentions, others) => h("div", {}, h("h3", { text: name }), h("div", { class: "s", dir: "auto" }, sentenceNodes(sentence, mentions, null, null, (m) => (others.has(keyOf(m)) ? [] : ["only"]))));
   const both = one.one.filter((m) => theirs.has(keyOf(m)));
   const all = [...one.one, ...one.other.filter((m) => !mine.has(keyOf(m)))];
-  const settle = (text, mentions, id) => h("button", { type: "button", text, "data-settle": id, onclick: () => take(answer, one.sentence, mentions) });
+  const settle = (text, mentions, id) => h("button", { type: "button", text, "data-settle": id, onclick: () => take(answer, one.sentence, mentions()) });
+  const ticked = (name, some, others) => some.filter((m) => !others.has(keyOf(m))).map((m) => {
+    const box = h("input", { type: "checkbox", checked: Boolean(one.final && one.final.some((f) => keyOf(f) === keyOf(m))) });
+    return { m, box, row: h("label", { class: "inline", vars: { "--m": label(m.label).color } }, box, h("b", { text: m.label }), h("span", { dir: "auto", text: surface(sentence, m) }), h("small", { text: name })) };
+  });
+  const boxes = [...ticked(shown.one, one.one, theirs), ...ticked(shown.other, one.other, mine)];
   return h("section", { class: one.final ? "split settled" : "split", "data-sentence": one.sentence, "aria-label": `Sentence ${one.sentence + 1}` },
     h("div", { class: "pair" }, side(shown.one, one.one, theirs), side(shown.other, one.other, mine)),
     one.final ? h("div", {}, h("h3", { text: "Settled" }), h("div", { class: "s", dir: "auto" }, sentenceNodes(sentence, one.final, null, null))) : null,
-    h("div", { class: "do" }, settle(`Take ${shown.one}`, one.one, "one"), settle(`Take ${shown.other}`, one.other, "other"), settle("Take what both have", both, "both"), settle("Take all", all, "all")));
+    h("div", { class: "do" }, settle(`Take ${shown.one}`, () => one.one, "one"), settle(`Take ${shown.other}`, () => one.other, "other"), settle("Take all", () => all, "all"),
+      settle("Take what both have and what is ticked", () => [...both, ...boxes.filter(({ box }) => box.checked).map(({ m }) => m)], "both")),
+    h("div", { class: "ticks", role: "group", "aria-label": "What only one of the two has" }, boxes.map(({ row }) => row)));
 }
+
+const surface = (sentence, m) => m.parts.map(([a, b]) => sentence.words.slice(a - sentence.first, b - sentence.first).map((word, i, all) => word + (i + 1 < all.length ? sentence.gaps[a - sentence.first + i] : "")).join("")).join(" … ");
 
 async function take(answer, sentence, mentions) {
   try {

@@ -29,7 +29,7 @@ function send(path, body) {
         const { news } = await post(`/api/documents/${doc.id}/${path}`, { annotator: state.annotator, page: state.page, version: doc.stored.version, brief: true, ...body });
         doc.stored = after(doc.stored, news);
         remember(doc, path, news.change);
-        if (sent === 1) show(doc, doc.stored);
+        if (sent === 1) acknowledged(doc);
         return;
       } catch (error) {
         if (error instanceof Refused) return refused(doc, error);
@@ -51,6 +51,14 @@ function remember(doc, path, change) {
 function show(doc, sheet) {
   doc.sheet = sheet;
   if (state.doc === doc) tell("sheet");
+}
+
+// What was acknowledged is drawn already, unless the server made something else of it.
+const sign = ({ mentions, rejected, confirmed }) => `${mentions.map(keyOf).join(" ")}/${rejected.map(keyOf).sort().join(" ")}/${confirmed}`;
+function acknowledged(doc) {
+  const same = sign(doc.sheet) === sign(doc.stored);
+  doc.sheet = doc.stored;
+  if (state.doc === doc) tell(same ? "steps" : "sheet");
 }
 
 // Back to what the server has.

@@ -10,7 +10,7 @@ export const HELP = [
   ["Annotate", [["1  2  3 …", "the label of the selection, or of the chosen mention"], ["x", "delete the mention, reject the suggestion"], ["[  ]", "grow at the left or right"], ["{  }", "shrink at the left or right"], ["s", "split before the cursor"], ["Ctrl + ←  →", "move the cursor, keep the mention chosen"], ["j", "the token at the cursor joins the mention, or leaves it"], ["z  y", "undo, redo"]]],
   ["Suggestions", [["n  p", "choose the next or previous mention"], ["a", "accept the suggestion"], ["A", "accept all that are shown"], ["Enter", "confirm the sentence, go to the next"], ["Shift + Enter", "confirm the document, open the next"]]],
   ["Look", [["w", "why is this a mention?"], ["e", "where else is this text?"], ["r", "learn"], ["/", "search"], ["Esc", "choose nothing"]]],
-  ["Mouse", [["drag", "select tokens"], ["Ctrl + drag", "add a part; with a mention chosen: to it, or from it"], ["click a line", "choose the mention"]]],
+  ["Mouse", [["drag", "select tokens"], ["Ctrl + drag", "add a part; with a mention chosen: to it, or from it"], ["click a line", "choose the mention"], ["double click", "accept the suggestion"]]],
 ];
 
 function move(step, event) {
@@ -128,6 +128,7 @@ function pressed(event) {
   const label = state.project.labels.find((one) => one.key === event.key);
   if (label) return run(event, () => edit.give(label.name));
   if (COMMANDS[event.key]) run(event, COMMANDS[event.key]);
+  else if (/^[1-9]$/.test(event.key)) tell("say", `No label has the key ${event.key}; “+ label” adds one.`);
 }
 
 function run(event, command) {

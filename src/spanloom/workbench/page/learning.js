@@ -1,7 +1,7 @@
 // Learning: the button, the progress, and the chart of F1 against the number of corrections.
 
 import { get, post } from "./api.js";
-import { $, h, percent, put, svg } from "./dom.js";
+import { $, count, h, percent, put, svg } from "./dom.js";
 import { state, tell } from "./state.js";
 
 const WORDS = { idle: "", learning: "learning", suggesting: "new suggestions", scoring: "scoring", auditing: "looking for errors", done: "done", stopped: "stopped", failed: "failed" };
@@ -79,7 +79,7 @@ function chart(curve) {
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   return svg("svg", { class: "chart", viewBox: `0 0 ${w} ${height}`, role: "img", "aria-label": `F1 from ${percent(curve[0].f1)} to ${percent(curve[curve.length - 1].f1)}` },
     ticks.map((t) => [svg("line", { class: "axis", x1: left, x2: w - 12, y1: y(t), y2: y(t) }), svg("text", { x: 6, y: y(t) + 4, text: `${100 * t} %` })]),
-    [0, last].map((n) => svg("text", { x: x({ corrections: n }), y: height - 10, "text-anchor": n ? "end" : "start", text: `${n} corrections` })),
+    [0, last].map((n) => svg("text", { x: x({ corrections: n }), y: height - 10, "text-anchor": n ? "end" : "start", text: count(n, "correction") })),
     svg("path", { class: "p", d: path("precision") }), svg("path", { class: "r", d: path("recall") }), svg("path", { class: "f1", d: path("f1") }),
     curve.map((one) => svg("circle", { class: "dot", cx: x(one), cy: y(one.f1), r: 4 }, svg("title", { text: `model ${one.id}: F1 ${percent(one.f1)} (${one.how})` }))));
 }

@@ -111,12 +111,17 @@ function locked() {
   banner(`${state.annotator} has this document open in another page. You can read it here.`, h("button", { type: "button", id: "take", text: "Work on it here", onclick: () => open(state.doc.id, null, true) }));
 }
 
+function steps() {
+  const { doc } = state;
+  $("#undo").disabled = !doc || !doc.sheet.undo || !state.mine;
+  $("#redo").disabled = !doc || !doc.sheet.redo || !state.mine;
+}
+
 // Everything that depends on the sheet or the selection, but for the text.
 function refresh() {
   const { doc } = state;
   $("#doc-name").textContent = doc ? doc.name : "No document";
-  $("#undo").disabled = !doc || !doc.sheet.undo || !state.mine;
-  $("#redo").disabled = !doc || !doc.sheet.redo || !state.mine;
+  steps();
   for (const id of ["#finish", "#accept-all"]) $(id).disabled = !doc || !state.mine;
   if (doc) $("#doc-state").textContent = `${doc.sheet.confirmed.length} of ${doc.text.sentences.length} confirmed, ${count(doc.sheet.mentions.length, "mention")}${doc.held_out ? ", held out" : ""}${doc.model ? `, model ${doc.model}` : ""}${state.mine ? "" : ", read only"}`;
   const one = chosen();
@@ -146,6 +151,7 @@ function savedOr(text, how) {
   $("#saved").dataset.state = how;
 }
 
+const PAUSES = { learning: 100, suggesting: 100, scoring: 500, auditing: 500 }; // milliseconds; new suggestions are awaited
 let timer = 0;
 async function pulse() {
   clearTimeout(timer);
@@ -166,7 +172,7 @@ async function pulse() {
     savedOr("no connection", "");
     $("#saved").classList.add("bad");
   }
-  timer = setTimeout(pulse, state.learning && state.learning.running ? 250 : 4000);
+  timer = setTimeout(pulse, PAUSES[state.learning && state.learning.phase] || 4000);
 }
 
 async function newSuggestions() {
@@ -193,7 +199,8 @@ on("download", project.download);
 on("pulse", pulse);
 on("search", () => $("#search").focus());
 on("project", async () => { await loadProject(); await queue.load(); project.draw(); });
-on("sheet", () => { drawText(); refresh(); });
+on("sheet", () => { drawText(); refresh(); queue.follow(); });
+on("steps", steps);
 on("selection", () => { light(); refresh(); });
 on("saving", (waiting) => savedOr(waiting ? "saving…" : "all saved", waiting ? "" : "saved"));
 on("offline", (decide) => {

@@ -1,4 +1,5 @@
-// The mouse: a drag selects whole tokens; Ctrl (or the command key) adds a part; a click on a mark chooses the mention.
+// The mouse: a drag selects whole tokens; Ctrl (or the command key) adds a part; a click on a mark chooses the mention, a double
+// click accepts a suggestion.
 
 import { $ } from "./dom.js";
 import * as edit from "./edit.js";
@@ -23,6 +24,7 @@ function down(event) {
   if (target.mention && !event.ctrlKey && !event.metaKey) {
     const one = visible().find((m) => keyOf(m) === target.mention);
     if (one) edit.choose(one);
+    if (one && event.detail === 2) edit.inTurn(edit.accept); // which minds suggestions only
     return;
   }
   const token = tokenAt(event);

@@ -106,7 +106,7 @@ function labels() {
 
 function labelRow(one) {
   const input = (name, value, properties) => h("td", {}, h("input", { name, value, "aria-label": `${name} of ${one.name || "the new label"}`, ...properties }));
-  return h("tr", {}, input("name", one.name), input("key", one.key, { size: 2, maxlength: 1 }), input("color", one.color, { type: one.name ? "color" : "hidden" }), input("description", one.description, { size: 36 }), input("examples", one.examples.join("; "), { size: 30 }), h("td", { class: "n", text: String(one.count) }));
+  return h("tr", {}, input("name", one.name, one.count ? { readonly: true, title: "It has mentions; give them another label, and this one goes" } : {}), input("key", one.key, { size: 2, maxlength: 1 }), input("color", one.color, { type: one.name ? "color" : "hidden" }), input("description", one.description, { size: 36 }), input("examples", one.examples.join("; "), { size: 30 }), h("td", { class: "n", text: String(one.count) }));
 }
 
 function guideline() {

@@ -70,8 +70,20 @@ function row(one) {
     h("b", { dir: "auto", text: one.name }), one.done && one.sentences ? h("mark", { class: "done", text: " ✓" }) : null, one.held_out ? h("mark", { text: " held out" }) : null,
     others.length ? h("mark", { text: ` open: ${others.join(", ")}` }) : null,
     h("span", { dir: "auto", text: one.start }),
-    h("span", { text: `${one.confirmed} of ${count(one.sentences, "sentence")}, ${count(one.mentions, "mention")}` }),
+    h("span", { class: "told", text: counted(one.confirmed, one.sentences, one.mentions) }),
     h("i", { class: "bar" }, h("i", { vars: { "--share": one.sentences ? one.confirmed / one.sentences : 0 } })));
+}
+
+const counted = (confirmed, sentences, mentions) => `${confirmed} of ${count(sentences, "sentence")}, ${count(mentions, "mention")}`;
+
+// The row of the open document follows what is done in it.
+export function follow() {
+  const { doc } = state;
+  const element = doc && $(`#queue .row[data-document="${doc.id}"]`);
+  if (!element) return;
+  const [done, all] = [doc.sheet.confirmed.length, doc.text.sentences.length];
+  $(".told", element).textContent = counted(done, all, doc.sheet.mentions.length);
+  $(".bar i", element).style.setProperty("--share", all ? done / all : 0);
 }
 
 export function mark() {

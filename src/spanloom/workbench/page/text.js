@@ -105,8 +105,8 @@ export function drawText() {
     const ok = confirmed.has(k);
     const tick = h("button", { type: "button", class: "tick", tabindex: "-1", "aria-pressed": String(ok), "aria-label": `Sentence ${k + 1}: ${ok ? "confirmed" : "not confirmed"}`, title: ok ? "Confirmed; open it again" : "Confirm the sentence (Enter)", text: ok ? "✓" : String(k + 1), disabled: !state.mine });
     tick.sentence = k;
-    const before = sentence.before.replace(/[^\n]/g, "").length > 1 ? "\n" : "";
-    const element = h("div", { class: ok ? "s ok" : "s", dir: "auto", role: "group", "aria-label": `Sentence ${k + 1}` }, before, sentenceNodes(sentence, mentions, drawn.tokens, drawn.marks), tick);
+    const apart = k > 0 && sentence.before.replace(/[^\n]/g, "").length > 1; // a paragraph begins
+    const element = h("div", { class: `s${ok ? " ok" : ""}${apart ? " apart" : ""}`, dir: "auto", role: "group", "aria-label": `Sentence ${k + 1}` }, sentenceNodes(sentence, mentions, drawn.tokens, drawn.marks), tick);
     if (old) old.element.replaceWith(element);
     else place.append(element);
     drawn.sentences[k] = { sign, element, keys: mentions.map(keyOf) };

@@ -1,0 +1,70 @@
+"""The weights of all components in one table, side by side.
+
+A decoder reads the features of a site once for all components, so that it wants their weights in one row, those of each
+component padded to whole vectors. Weights are views of this table: there is no second copy of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from spanloom._native import ChoiceStructure, Decoder, Structure, weight_table
+from spanloom.base.arrays import Floats32
+from spanloom.base.model_file import forget
+from spanloom.learning import Weights
+
+_BLOCK = 1 << 16  # rows that are copied at a time
+
+
+def room(rows: int, columns: Sequence[int]) -> list[Floats32]:
+    """Return tables of zeros, of as many rows and of these columns, that stand side by side in one.
+
+    Examples
+    --------
+    >>> one, two = room(3, [5, 2])
+    >>> one.shape, two.shape, one.base is two.base
+    ((3, 5), (3, 2), True)
+    """
+    *firsts, width = accumulate(map(_stride, columns), initial=0)
+    table = weight_table(rows, width) if rows * width else np.zeros((rows, width), np.float32)
+    return [table[:, first : first + own] for first, own in zip(firsts, columns, strict=True)]
+
+
+def side_by_side(structures: Sequence[Structure], weights: Sequence[Weights]) -> tuple[Decoder, list[Weights]]:
+    """Return a decoder, and the weights as views of its table; those that are such already are not copied."""
+    features = [one.features for one in weights]
+    columns = [own.shape[1] for own in features]
+    table: Any = _common(features, columns)
+    if table is None:
+        made = room(len(features[0]) if features else 0, columns)
+        for to, own in zip(made, features, strict=True):
+            for first in range(0, len(own), _BLOCK):
+                to[first : first + _BLOCK] = own[first : first + _BLOCK]
+                forget(own)
+        table = made[0].base if made else np.zeros((0, 0), np.float32)
+        weights = [replace(one, features=own) for one, own in zip(weights, made, strict=True)]
+    parts = [(structure, one.globals) for structure, one in zip(structures, weights, strict=True)]
+    return Decoder.over(parts, table), list(weights)
+
+
+def _common(features: Sequence[Floats32], columns: Sequence[int]) -> Floats32 | None:
+    """The table that these are views of, in the order given and with nothing between them."""
+    if not features or not isinstance(table := features[0].base, np.ndarray) or table.ndim != 2:
+        return None
+    *firsts, width = accumulate(map(_stride, columns), initial=0)
+    if table.shape[1] != width or table.dtype != np.float32 or not table.flags.c_contiguous:
+        return None
+    for own, first in zip(features, firsts, strict=True):
+        at = table.ctypes.data + first * table.itemsize
+        if own.base is not table or own.strides != table.strides or len(own) != len(table) or own.ctypes.data != at:
+            return None
+    return table
+
+
+def _stride(columns: int) -> int:
+    return ChoiceStructure(columns).stride
