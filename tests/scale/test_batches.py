@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from spanloom.base.errors import CorpusError, ParameterError, SpanloomError
 from spanloom.learning import LBFGS
 from spanloom.scale import BatchReport, TagSettings, tag_files
 from spanloom.scale.manifests import Manifest, place_of
+from spanloom.scale.pool import run_here
 from spanloom.scale.shards import Shard
 from spanloom.scale.work import Work, tag_shard
 
@@ -141,15 +143,27 @@ def test_a_worker_that_is_killed_costs_one_attempt(
     assert report.tagged == len(report.shards)
 
 
+class Deadly(Shard):
+    """A shard that ends the process that takes it."""
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        return os._exit, (9,)
+
+
 def test_a_shard_that_kills_every_worker_ends_the_run(
     loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
-    def kill(*_: int) -> None:
-        for child in multiprocessing.active_children():
-            child.kill()  # which is fine if it has just died
+    lost: list[tuple[str, int]] = []
+
+    def engine(work: Work, shards: Sequence[Shard]) -> Iterator[tuple[Shard, Manifest, float]]:
+        first, *rest = shards
+        deadly = Deadly(**{field.name: getattr(first, field.name) for field in fields(first)})
+        return run_here(work, [deadly, *rest], 1, lost=lambda shard, attempt: lost.append((shard.name, attempt)))
 
     with pytest.raises(SpanloomError, match=r"died 3 times.*--resume"):
-        run(loom, inputs, tmp_path / "out", progress=kill, jobs=1)
+        run(loom, inputs, tmp_path / "out", engine=engine)
+    assert [attempt for _, attempt in lost] == [1, 2, 3]
+    assert len({name for name, _ in lost}) == 1
     run(loom, inputs, tmp_path / "out", resume=True)
     assert outputs(tmp_path / "out") == undisturbed
 
