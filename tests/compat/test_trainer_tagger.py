@@ -120,3 +120,17 @@ def test_threads_and_repetition_do_not_change_a_model(algorithm):
             trainer.append(xseq, yseq)
         found.append(trainer.train("").state_features())
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("c1", [0.0, 0.1])
+def test_attributes_that_are_always_zero_change_nothing(c1):
+    """They have no items, as one another, and were seen with different labels."""
+    y = ["x", "y", "y"]
+    zeros = [{"a": 0.0, "b": 1.0}, {"c": 0.0, "b": 1.0}, {"d": 0.0, "e": 2.0}]
+    found = []
+    for items in (zeros, [{name: value for name, value in item.items() if value} for item in zeros]):
+        trainer = Trainer("lbfgs", {"c1": c1}, verbose=False)
+        trainer.append(items, y)
+        found.append(trainer.train("").state_features())
+    assert found[0] == found[1]
+    assert {name for name, _ in found[0]} == ({"e"} if c1 else {"b", "e"})

@@ -1,5 +1,8 @@
 #include "spanloom/learning/chain_features.hpp"
 
+#include <string_view>
+#include <unordered_map>
+
 namespace spanloom {
 
 ChainFeatures ChainFeatures::observe(const AttributeSequences& data, std::size_t attributes, std::size_t label_count,
@@ -49,6 +52,18 @@ ChainFeatures ChainFeatures::observe(const AttributeSequences& data, std::size_t
     if ((pairs[i] > 0 || options.all_transitions) && options.min_freq <= pairs[i]) {
       out.transition_of[i] = static_cast<std::int32_t>(out.transitions++);
     }
+  }
+  return out;
+}
+
+std::vector<std::uint32_t> ChainFeatures::label_sets() const {
+  std::unordered_map<std::string_view, std::uint32_t> known;
+  std::vector<std::uint32_t> out;
+  out.reserve(attributes());
+  for (std::size_t a = 0; a < attributes(); ++a) {
+    const std::string_view set(reinterpret_cast<const char*>(labels.data() + ptr[a]),
+                               static_cast<std::size_t>(ptr[a + 1] - ptr[a]) * sizeof(std::uint32_t));
+    out.push_back(known.emplace(set, static_cast<std::uint32_t>(known.size())).first->second);
   }
   return out;
 }

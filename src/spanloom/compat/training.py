@@ -132,8 +132,9 @@ def lbfgs(data: Data, settings: Settings, say: Say) -> Steps:
         say, "L-BFGS optimization", settings, names, {"period": "stop", "max_linesearch": "linesearch.max_iterations"}
     )
     c1, c2, memory, most, epsilon, period, delta, _, trials = (settings[name] for name in names)
-    objective = _likelihood(data, merge=c1 == 0)
-    optimiser = Lbfgs(objective, np.zeros(objective.size), c1, c2, memory, data.threads, trials)
+    objective = _likelihood(data)
+    scale = objective.scale()  # of parameters that stand for several attributes with the same items
+    optimiser = Lbfgs(objective, np.zeros(objective.size), c1, c2, memory, data.threads, trials, scale)
     values = [optimiser.state.value]
     kept = np.flatnonzero(np.asarray(data.features.transition_of) >= 0)
 
@@ -146,8 +147,8 @@ def lbfgs(data: Data, settings: Settings, say: Say) -> Steps:
         if not step.moved and len(values) > 1:
             break
         values.append(step.value)
-        # Under L2 alone no weight stays at 0; under L1 no two attributes share a parameter.
-        active = int(np.count_nonzero(optimiser.x())) if c1 > 0 else len(data.features)
+        # Under L2 alone no weight stays at 0.
+        active = round(float(np.sum(scale[optimiser.x() != 0] ** 2))) if c1 > 0 else len(data.features)
         info = {
             "loss": step.value,
             "feature_norm": step.x_norm,
@@ -172,8 +173,12 @@ def lbfgs(data: Data, settings: Settings, say: Say) -> Steps:
     return weights()
 
 
-def _likelihood(data: Data, merge: bool) -> Likelihood:
-    """The objective without its penalties: every label may follow every other, and unseen pairs score 0."""
+def _likelihood(data: Data) -> Likelihood:
+    """The objective without its penalties: every label may follow every other, and unseen pairs score 0.
+
+    Attributes of the same items, which may have weights for the same labels, are one parameter: from a common start
+    their weights stay equal, with L1 as without.
+    """
     size, learned, features = data.corpus.labels, data.learned, data.features
     ones = np.ones(size, np.uint8)
     chain = ChainStructure(size, np.ones(size * size, np.uint8), ones, ones)
@@ -190,7 +195,12 @@ def _likelihood(data: Data, merge: bool) -> Likelihood:
     )
     cells = np.concatenate([site, steps])[np.argsort(order, kind="stable")]
     known = Supervision(np.concatenate([[0], np.cumsum(np.maximum(2 * lengths - 1, 0))]), cells.astype(np.int32))
-    rows = CompressedRows(learned.rows(data.corpus.attributes), merge=merge, bundles=size <= FEW_LABELS)
+    rows = CompressedRows(
+        learned.rows(data.corpus.attributes),
+        bundles=size <= FEW_LABELS,
+        keys=features.label_sets(),
+        threads=data.threads,
+    )
     pairs = (features.ptr, features.labels)
     return paired_likelihood(rows, chain, known, pairs, features.transition_of, data.threads)
 

@@ -135,8 +135,11 @@ class StructureTrainer(Trainer):
         """Whether weights of several problems can have something in common; see ``shared_steps``."""
         return False
 
-    def prepare(self, rows: SparseRows) -> CompressedRows | None:
-        """Return what the components of a model can share; None for nothing."""
+    def prepare(self, rows: SparseRows, threads: int | None = None, problems: int = 1) -> CompressedRows | None:
+        """Return what the components of a model can share; None for nothing.
+
+        ``problems`` says how many components there are.
+        """
         return None
 
     @abstractmethod

@@ -88,6 +88,7 @@ class StructuredModel(Model):
         starts = [self._start(task, component, extractor) for component in components]
         together = self.shared > 0 and len(components) > 1
         learn = learn_together if together else learn_apart
+        learner.prepare(len(components))
         weights, history, interrupted = learn(components, learner, starts, Watch(dev, trainer, task, self.shared))
         trained = Structured(self, components, *_prune(extractor, weights))
         if not isinstance(task.penalty, str):
