@@ -66,7 +66,7 @@ def train(corpus: AttributeCorpus, settings: Settings, group: int, threads: int,
     begin = time.perf_counter()
     groups = np.asarray(corpus.groups)
     held = corpus.select(np.flatnonzero(groups == group)) if group >= 0 else None
-    learned = corpus.select(np.flatnonzero(groups != group) if group >= 0 else np.arange(len(groups)))
+    learned = corpus.select(np.flatnonzero(groups != group)) if group >= 0 else corpus.sequences
     say("start", [*([f"Holdout group: {group + 1}\n", "\n"] if held else []), "Feature generation\n"])
     options = [f"feature.{name}" for name in ("minfreq", "possible_states", "possible_transitions")]
     values = [settings[name] for name in options]

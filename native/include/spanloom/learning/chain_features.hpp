@@ -32,6 +32,11 @@ struct ChainFeatures {
   // stands, which may be negative; that of two labels is how often they are neighbours.
   static ChainFeatures observe(const AttributeSequences& data, std::size_t attributes, std::size_t labels,
                                Options options);
+
+ private:
+  // Fill ptr and labels; the result is the same.
+  void count_pairs(const AttributeSequences& data, std::size_t attributes, Options options);
+  void sort_pairs(const AttributeSequences& data, std::size_t attributes, Options options);
 };
 
 }  // namespace spanloom
