@@ -16,6 +16,7 @@ import numpy as np
 from spanloom._native import ChoiceStructure, Decoder, Structure, weight_table
 from spanloom.base.arrays import Floats32
 from spanloom.base.model_file import forget
+from spanloom.features import FeatureExtractor
 from spanloom.learning import Weights
 
 _BLOCK = 1 << 16  # rows that are copied at a time
@@ -50,6 +51,17 @@ def side_by_side(structures: Sequence[Structure], weights: Sequence[Weights]) ->
         weights = [replace(one, features=own) for one, own in zip(weights, made, strict=True)]
     parts = [(structure, one.globals) for structure, one in zip(structures, weights, strict=True)]
     return Decoder.over(parts, table), list(weights)
+
+
+def prune(extractor: FeatureExtractor, weights: Sequence[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
+    """Drop the features that no component uses; with an L1 penalty that is most of them."""
+    used = np.zeros(extractor.size, np.bool_)
+    for one in weights:
+        used |= one.features.any(axis=1)
+    if used.all():
+        return extractor, list(weights)
+    smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
+    return extractor.keep(np.flatnonzero(used)), smaller
 
 
 def _common(features: Sequence[Floats32], columns: Sequence[int]) -> Floats32 | None:
