@@ -23,8 +23,9 @@ def test_a_target_takes_what_it_begins_with_and_what_once_broke_it(name: str) ->
     run = one.prepare()
     kept = [path.read_bytes() for path in sorted((KEPT / name).glob("*"))]
     chance = random.Random(name)
-    damaged = [changed(chance.choice(one.seeds), one.shape, chance) for _ in range(DAMAGED)] if one.seeds else []
-    for raw in [*one.seeds, *kept, *damaged, b"", b"\0", b"\xff" * 50]:
+    seeds = one.seeds
+    damaged = [changed(chance.choice(seeds), one.shape, chance) for _ in range(DAMAGED)]
+    for raw in [*seeds, *kept, *damaged, b"", b"\0", b"\xff" * 50]:
         run(raw)
 
 

@@ -10,6 +10,7 @@ import importlib.util
 import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from fuzz.places import folder
@@ -131,7 +132,14 @@ def _seeds(name: str) -> tuple[bytes, ...]:
 
 TARGETS = [
     *(
-        Target(name, reading(name), _seeds(name), WORDS.get(name, ()), SHAPES.get(name, "bytes"), NEEDS.get(name, ""))
+        Target(
+            name,
+            reading(name),
+            partial(_seeds, name),
+            WORDS.get(name, ()),
+            SHAPES.get(name, "bytes"),
+            NEEDS.get(name, ""),
+        )
         for name in FILES
     ),
     Target("rows", rows, tuple(seed.encode() for seed in SEEDS["rows"]), shape="json"),

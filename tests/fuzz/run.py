@@ -35,14 +35,15 @@ def fuzz(name: str, options: list[str]) -> None:
     with atheris.instrument_imports(include=list(guides)):
         target = find(name)
         run = target.prepare()
-        for seed in target.seeds:
+        seeds = target.seeds
+        for seed in seeds:
             run(seed)  # what is imported only now is instrumented, too
     from fuzz.mutators import MUTATORS
     from fuzz.places import folder
 
     begin, words = folder("corpus"), folder("words") / "words"
     kept = HERE / "kept" / name
-    for k, seed in enumerate([*target.seeds, *(p.read_bytes() for p in sorted(kept.glob("*")))]):
+    for k, seed in enumerate([*seeds, *(p.read_bytes() for p in sorted(kept.glob("*")))]):
         (begin / f"seed{k}").write_bytes(seed)
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in target.words))
     mutator = MUTATORS.get(target.shape)
@@ -56,7 +57,7 @@ def fuzz(name: str, options: list[str]) -> None:
     limits = [f"-timeout={SECONDS}", f"-rss_limit_mb={MEGABYTES}", "-print_final_stats=1"]
     if target.words:
         limits.append(f"-dict={words}")
-    most = max([LONGEST, *(2 * len(seed) for seed in target.seeds)])
+    most = max([LONGEST, *(2 * len(seed) for seed in seeds)])
     files = [option for option in options if not option.startswith("-")]
     places = [] if files and Path(files[0]).is_file() else [str(begin)]
     if len(files) == 1 and Path(files[0]).is_dir():

@@ -24,8 +24,8 @@ class Target:
         As given to ``run.py``.
     prepare
         Makes what takes the inputs; called once, in a process of its own.
-    seeds
-        Inputs to begin with, all written for this purpose.
+    given
+        Inputs to begin with, all written for this purpose, or what makes them.
     words
         What the fuzzer may insert.
     shape
@@ -37,7 +37,12 @@ class Target:
 
     name: str
     prepare: Callable[[], Run]
-    seeds: tuple[bytes, ...]
+    given: tuple[bytes, ...] | Callable[[], tuple[bytes, ...]]
     words: tuple[str, ...] = ()
     shape: str = "bytes"
     needs: str = ""
+
+    @property
+    def seeds(self) -> tuple[bytes, ...]:
+        """Inputs to begin with."""
+        return self.given if isinstance(self.given, tuple) else self.given()
