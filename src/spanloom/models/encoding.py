@@ -94,10 +94,8 @@ def fit_encoded(model: StructuredModel, task: Task, encoder: Encoder) -> tuple[T
     corpus = EncodedCorpus(model, task, components)
     network = Network.from_folder(encoder, corpus.shape, task.seed)
     sparse = SparseWeights(corpus.rows, corpus.shape.columns, trainer.feature_rate, trainer.l2, trainer.batch)
-    tokens = [s.tokens for s in task.sentences]
-    tuning = FineTuning(
-        network, TuningProblem(tokens, corpus.sites, corpus.loss, sparse), trainer, task.seed, task.threads
-    )
+    problem = TuningProblem([s.tokens for s in task.sentences], corpus.sites, corpus.loss, sparse)
+    tuning = FineTuning(network, problem, trainer, task.seed, task.threads)
     warn_if_short(needed(tuning), available(), trainer.accumulate)
     save = None
     if trainer.checkpoint is not None:
