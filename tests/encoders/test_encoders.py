@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.encoders import Encoder
+from spanloom.encoders.batches import portions
 from spanloom.encoders.folder import find_folder
 from spanloom.encoders.memory import estimate, warn_if_short
 from spanloom.encoders.network import Network, Shape
@@ -26,7 +28,7 @@ from spanloom.encoders.tuning import FineTuning, TuningProblem
 from spanloom.encoders.windows import plan
 from spanloom.features import FeatureSet
 from spanloom.inference.distribution import in_order
-from spanloom.learning import LBFGS, AdamW, Auto, Iteration
+from spanloom.learning import LBFGS, AdamW, Iteration
 from spanloom.models import MODELS, State, Task, named
 from spanloom.models.encoding import EncodedCorpus
 from spanloom.models.holding import hold
@@ -140,6 +142,36 @@ def test_parts_of_a_batch_give_the_gradient_of_the_whole(folder: Path) -> None:
         np.testing.assert_allclose(row, made[3][2][feature], atol=1e-5)
 
 
+def test_long_sentences_are_read_in_parts(folder: Path) -> None:
+    """The gradient does not change, and no part is longer than it may be."""
+    whole, cut = (tuning_of(folder, "edge", replace(FAST, at_once=most), dropout=0.0) for most in (4096, 12))
+    sizes = whole.pieces.sizes
+    parts = portions(np.arange(10), sizes, 1, 12)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(10))
+    assert all(len(part) == 1 or len(part) * sizes[part].max() <= 12 for part in parts)
+    losses = [one.gradients(np.arange(10), dropout=False)[0] for one in (whole, cut)]
+    assert losses[0] == pytest.approx(losses[1])
+    for name, one in whole.network.parameters().items():
+        np.testing.assert_allclose(one.grad, cut.network.parameters()[name].grad, atol=1e-5)
+
+
+def test_features_are_left_out_of_some_sentences(folder: Path) -> None:
+    """Of whole sentences, about as often as asked for, and their weights get no gradient then."""
+    tuning = tuning_of(folder, "edge", replace(FAST, feature_dropout=0.3))
+    table = tuning.problem.sites(np.arange(10))
+    drawn = []
+    for tuning.step in range(200):
+        used = tuning._with_features(table, 0)[:, 0]
+        each = [used[a:b] for a, b in pairwise(table.ptr.tolist())]
+        assert all(len(set(own.tolist())) == 1 for own in each)
+        drawn += [own[0] for own in each]
+    assert np.mean(drawn) == pytest.approx(0.7, abs=0.05)
+    tuning.trainer = replace(FAST, feature_dropout=1 - 1e-12)
+    _, found = tuning.gradients(np.arange(10))
+    assert found is not None
+    assert not found[1].any()
+
+
 def test_rates_rise_then_fall_and_are_lower_in_lower_layers(folder: Path) -> None:
     trainer = AdamW(warmup=0.25, layer_decay=0.5, rate=1.0, head_rate=3.0)
     factors = [trainer.factor(step, 20) for step in range(20)]
@@ -180,7 +212,7 @@ def test_the_encoder_alone_can_learn(folder: Path) -> None:
 
 
 def test_an_encoder_that_is_not_tuned_keeps_its_weights(folder: Path) -> None:
-    ner = make(folder, encoder=Encoder(folder, tune=False), trainer=Auto(max_iter=10)).fit(TRAIN)
+    ner = make(folder, encoder=Encoder(folder, tune=False), trainer=AdamW(max_iter=30, batch=4)).fit(TRAIN)
     kept = ner.trained_.kept.arrays  # type: ignore[attr-defined]
     first = Network.from_folder(Encoder(folder), Shape(("gap",), 8, 0, 2), 1).arrays()
     own = [name for name in kept if name.startswith("network.")]

@@ -29,6 +29,19 @@ def batches(sizes: Numbers, batch: int, seed: int, epoch: int) -> list[Numbers]:
     return [made[i] for i in random.permutation(len(made))]
 
 
-def portions(batch: Numbers, count: int) -> list[Numbers]:
-    """Cut a batch into at most so many parts of about equal size."""
-    return [part for part in np.array_split(batch, min(count, len(batch))) if len(part)]
+def portions(batch: Numbers, sizes: Numbers, count: int, most: int) -> list[Numbers]:
+    """Cut a batch into at least so many parts, each of at most ``most`` pieces when it is filled up.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in portions(np.array([0, 1, 2, 3]), np.array([4, 9, 4, 4]), 1, most=10)]
+    [[0, 2], [3], [1]]
+    """
+    made: list[Numbers] = []
+    for part in np.array_split(batch[np.argsort(sizes[batch], kind="stable")], min(count, len(batch))):
+        start = 0
+        for i in range(1, len(part) + 1):
+            if i == len(part) or sizes[part[i]] * (i + 1 - start) > most:
+                made.append(part[start:i])
+                start = i
+    return [part for part in made if len(part)]

@@ -113,6 +113,9 @@ def open_folder(settings: Encoder) -> Opened:
         except (ValueError, OSError, KeyError, ImportError) as error:
             raise ParameterError(f"{folder}: transformers cannot open it: {error}") from None
         cut_layers(config, settings.layer)
+        for name in ("attention_probs_dropout_prob", "attention_dropout"):
+            if hasattr(config, name):  # without it attention has a kernel that keeps no table of pairs
+                setattr(config, name, 0.0)
         config.torch_dtype = config.dtype = need("torch", "encoder").float32
         network = library.AutoModel.from_pretrained(
             folder, config=config, local_files_only=True, trust_remote_code=False, use_safetensors=True

@@ -84,6 +84,6 @@ class SparseWeights:
         """Go against a gradient, of features that are named once each."""
         own = self.table[features]
         gradient = gradient + self._decay[features, None] * own
-        self.squares[features] += np.square(gradient).mean(axis=1)
+        self.squares[features] += np.square(gradient).sum(axis=1)
         size = factor * self.rate / np.sqrt(self.squares[features] + DAMPING)
         self.table[features] = own - size[:, None] * gradient

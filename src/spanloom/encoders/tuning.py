@@ -114,7 +114,7 @@ class FineTuning:
         groups = [
             {"params": some, "lr": rate, "base": rate, "weight_decay": decay} for (rate, decay), some in kinds.items()
         ]
-        return self.network.torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-8, foreach=False)
+        return self.network.torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-8, fused=True)
 
     # A step
 
@@ -127,7 +127,7 @@ class FineTuning:
         network.head.train(dropout)
         self.optimiser.zero_grad(set_to_none=True)
         total, found = 0.0, []
-        parts = portions(batch, self.trainer.accumulate)
+        parts = portions(batch, self.pieces.sizes, self.trainer.accumulate, self.trainer.at_once)
         for number, part in enumerate(parts):
             with seeded(self.seed, self.step, number):
                 vectors = self._read(part)
@@ -135,8 +135,9 @@ class FineTuning:
                 dense = network.scores(vectors, table)
             scores = dense.detach().double().numpy()
             own = None if sparse is None else sparse.part(part)
+            used = self._with_features(table, number) if dropout else 1.0
             if sparse is not None and own is not None:
-                scores += sparse.scores(own)
+                scores += used * sparse.scores(own)
             cells = network.head.global_cells
             value, by_score, by_global = self.problem.loss(part, table, scores, cells.detach().double().numpy())
             mean = by_score / len(batch)
@@ -144,11 +145,17 @@ class FineTuning:
             change = torch.from_numpy(by_global / len(batch)).to(cells.dtype)
             cells.grad = change if cells.grad is None else cells.grad + change
             if sparse is not None and own is not None:
-                found.append((own.features, sparse.gradient(own, mean.astype(np.float32))))
+                found.append((own.features, sparse.gradient(own, (used * mean).astype(np.float32))))
             total += value
         network.module.eval()
         network.head.eval()
         return total, _added(found)
+
+    def _with_features(self, table: SiteTable, number: int) -> Floats32:
+        """By site of a part: 1 if its sentence is learned from with its features, 0 if without."""
+        random = np.random.default_rng([self.seed, self.step, number])
+        kept = random.random(len(table.ptr) - 1) >= self.trainer.feature_dropout
+        return np.repeat(kept.astype(np.float32), np.diff(table.ptr))[:, None]
 
     def _read(self, batch: Numbers) -> Any:
         """The vectors of the words of a batch, which are kept where the network does not learn."""

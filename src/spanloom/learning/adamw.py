@@ -32,6 +32,9 @@ class AdamW(Trainer):
         The learning rate of the map from vectors to scores, and of transitions.
     feature_rate
         The learning rate of weights of sparse features, which are learned by Adagrad.
+    feature_dropout
+        The share of sentences that are learned from without their features, others in each epoch. Features know
+        training sentences by heart, and the encoder would learn little beside them.
     weight_decay
         Of matrices; vectors such as biases have none.
     l2
@@ -41,7 +44,9 @@ class AdamW(Trainer):
     batch
         Sentences of a step.
     accumulate
-        Parts that a batch is cut into, one after the other: less memory, the same gradient.
+        Parts that a batch is cut into at least, one after the other: less memory, the same gradient.
+    at_once
+        Pieces of a part at most, so that memory does not grow with the longest sentences; one sentence may have more.
     clip
         The longest gradient, by its norm; longer ones are shortened.
     checkpoint
@@ -54,11 +59,13 @@ class AdamW(Trainer):
     layer_decay: float = 0.9
     head_rate: float = 1e-3
     feature_rate: float = 0.1
+    feature_dropout: float = 0.5
     weight_decay: float = 0.01
     l2: float = 0.1
     warmup: float = 0.1
     batch: int = 32
     accumulate: int = 1
+    at_once: int = 4096
     clip: float = 1.0
     checkpoint: str | os.PathLike[str] | None = None
     save_every: float = 5.0
@@ -68,12 +75,26 @@ class AdamW(Trainer):
 
     def check(self) -> None:
         super().check()
-        for name in ("rate", "head_rate", "feature_rate", "weight_decay", "l2", "warmup", "clip", "save_every"):
+        for name in (
+            "rate",
+            "head_rate",
+            "feature_rate",
+            "feature_dropout",
+            "weight_decay",
+            "l2",
+            "warmup",
+            "clip",
+            "save_every",
+        ):
             check_number(name, getattr(self, name), low=0)
         if self.warmup >= 1:
             raise ParameterError(f"The 'warmup' parameter must be a share of all steps below 1. Got {self.warmup!r}.")
         check_share("layer_decay", self.layer_decay)
-        for name in ("batch", "accumulate"):
+        if not 0 <= self.feature_dropout < 1:
+            raise ParameterError(
+                f"The 'feature_dropout' parameter must be in the range [0, 1). Got {self.feature_dropout!r} instead."
+            )
+        for name in ("batch", "accumulate", "at_once"):
             check_count(name, getattr(self, name))
         if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
             raise ParameterError(f"The 'checkpoint' parameter must be a path or None. Got {self.checkpoint!r} instead.")

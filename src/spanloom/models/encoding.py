@@ -156,7 +156,7 @@ def needed(tuning: FineTuning) -> dict[str, int]:
         layers=layers if tuning.tuned else 0,
         width=width,
         heads=heads,
-        pieces=rows * longest,
+        pieces=max(min(rows * longest, trainer.at_once), longest),
         longest=longest,
         sparse=0 if sparse is None else sparse.table.size,
     )
