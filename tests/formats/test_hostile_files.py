@@ -60,7 +60,7 @@ def test_markup_takes_linear_time(tmp_path: Path, inside: str) -> None:
 @pytest.mark.parametrize(("format", "field"), [("jsonl", "meta"), ("prodigy", "meta"), ("doccano", "x")])
 def test_deep_json_is_refused(tmp_path: Path, format: str, field: str) -> None:
     (tmp_path / "a.jsonl").write_text(f'{{"text": "a", "{field}": {"[" * 200}1{"]" * 200}}}\n')
-    with pytest.raises(CorpusError, match=r"a\.jsonl:1: nested deeper than 100 levels"):
+    with pytest.raises(CorpusError, match=r"a\.jsonl:1: not JSON that can be read: nested deeper than 100 levels"):
         list(read(f"{format}:{tmp_path / 'a.jsonl'}"))
 
 

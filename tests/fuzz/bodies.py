@@ -120,7 +120,7 @@ _SERVED = (
     "GET /models\n",
     "GET /metrics\n",
 )
-_ACTION = '{"annotator":"a","page":"p","version":0,"kind":"edit","change":{"add":[{"label":"X","parts":[[0,1]]}]}}'
+_ACTION = '{"annotator":"a","page":"p","version":0,"kind":"add","change":{"add":[{"label":"X","parts":[[0,1]]}]}}'
 _KEPT = (
     f"POST /api/documents/1/actions\n{_ACTION}",
     'POST /api/documents/1/open\n{"annotator":"a","page":"p","take":true}',

@@ -29,7 +29,7 @@ def decode(line: str) -> Any:
     except json.JSONDecodeError as error:
         raise BadRecord(f"not JSON: {error.msg} at column {error.colno}", "json") from None
     except RecursionError:
-        raise BadRecord(f"nested deeper than {DEEPEST} levels; nothing that is read here is", "json") from None
+        raise BadRecord(f"not JSON that can be read: nested deeper than {DEEPEST} levels", "json") from None
     except UnicodeEncodeError:
         raise BadRecord("not Unicode text: half of a surrogate pair", "json") from None
     except ValueError as error:
