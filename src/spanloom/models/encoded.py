@@ -25,7 +25,7 @@ from spanloom.features import FeatureExtractor
 from spanloom.learning import Weights
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import ENCODER, Structured, StructuredModel
-from spanloom.models.tables import prune, room
+from spanloom.models.tables import room, without_unused
 from spanloom.models.trained import Trained
 from spanloom.models.warm import Wanted
 
@@ -74,7 +74,7 @@ class Encoded(Structured):
     def pruned(self, least: float) -> Trained:
         own = [one.features[: self.extractor.size] for one in self.weights]
         weights = [replace(w, features=without_small(f, least)) for w, f in zip(self.weights, own, strict=True)]
-        smaller = Encoded(self.model, self.components, *prune(self.extractor, weights), self.kept)
+        smaller = Encoded(self.model, self.components, *without_unused(self.extractor, weights), self.kept)
         smaller.set_penalty(self.penalty)
         smaller.penalty_curve = self.penalty_curve
         return smaller

@@ -27,7 +27,7 @@ from spanloom.models.component import Component, Shapes
 from spanloom.models.encoded import Encoded
 from spanloom.models.structured import StructuredModel, check_penalty
 from spanloom.models.supervised import supervise
-from spanloom.models.tables import prune
+from spanloom.models.tables import without_unused
 from spanloom.models.trained import Trained
 
 LONGEST = 64
@@ -114,7 +114,7 @@ def fit_encoded(model: StructuredModel, task: Task, encoder: Encoder) -> tuple[T
     cells = learned.arrays["head.global_cells"]
     table = learned.table
     assert table is not None
-    extractor, weights = prune(corpus.extractor, corpus.weights(table, cells))
+    extractor, weights = without_unused(corpus.extractor, corpus.weights(table, cells))
     return model.finished(task, Encoded(model, components, extractor, weights, kept), history, interrupted)
 
 

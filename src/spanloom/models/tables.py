@@ -53,17 +53,6 @@ def side_by_side(structures: Sequence[Structure], weights: Sequence[Weights]) ->
     return Decoder.over(parts, table), list(weights)
 
 
-def prune(extractor: FeatureExtractor, weights: Sequence[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
-    """Drop the features that no component uses; with an L1 penalty that is most of them."""
-    used = np.zeros(extractor.size, np.bool_)
-    for one in weights:
-        used |= one.features.any(axis=1)
-    if used.all():
-        return extractor, list(weights)
-    smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
-    return extractor.keep(np.flatnonzero(used)), smaller
-
-
 def _common(features: Sequence[Floats32], columns: Sequence[int]) -> Floats32 | None:
     """The table that these are views of, in the order given and with nothing between them."""
     if not features or not isinstance(table := features[0].base, np.ndarray) or table.ndim != 2:
@@ -80,3 +69,14 @@ def _common(features: Sequence[Floats32], columns: Sequence[int]) -> Floats32 | 
 
 def _stride(columns: int) -> int:
     return ChoiceStructure(columns).stride
+
+
+def without_unused(extractor: FeatureExtractor, weights: Sequence[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
+    """Drop the features that no component uses; with an L1 penalty that is most of them."""
+    used = np.zeros(extractor.size, np.bool_)
+    for one in weights:
+        used |= one.features.any(axis=1)
+    if used.all():
+        return extractor, list(weights)
+    smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
+    return extractor.keep(np.flatnonzero(used)), smaller
