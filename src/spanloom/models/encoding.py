@@ -10,10 +10,11 @@ import numpy as np
 from spanloom._native import StructuredLoss
 from spanloom.base.arrays import Floats, Floats32
 from spanloom.base.errors import ParameterError
+from spanloom.base.memory import check_memory
 from spanloom.encoders import Encoder
 from spanloom.encoders.checkpoint import digest, digest_of_arrays, open_checkpoint
 from spanloom.encoders.kept import KeptNetwork
-from spanloom.encoders.memory import available, estimate, network_sizes, warn_if_short
+from spanloom.encoders.memory import estimate, network_sizes
 from spanloom.encoders.network import Network, Shape
 from spanloom.encoders.pieces import Numbers
 from spanloom.encoders.sites import KINDS, SiteTable, site_table
@@ -23,9 +24,10 @@ from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
 from spanloom.learning import AdamW, Interrupted, Iteration, Weights
 from spanloom.models.base import Task
+from spanloom.models.checks import check_chosen
 from spanloom.models.component import Component, Shapes
 from spanloom.models.encoded import Encoded
-from spanloom.models.structured import StructuredModel, check_penalty
+from spanloom.models.structured import StructuredModel
 from spanloom.models.supervised import supervise
 from spanloom.models.tables import without_unused
 from spanloom.models.trained import Trained
@@ -89,14 +91,18 @@ def fit_encoded(model: StructuredModel, task: Task, encoder: Encoder) -> tuple[T
     if not isinstance(trainer, AdamW):
         raise ParameterError(f"a model with an encoder learns by the trainer 'adamw', not by {trainer.name!r}")
     components = model.components(task.gold, task.lengths)
-    check_penalty(model, components, task.penalty)
+    check_chosen(model, components, task.penalty)
     check_untied(model, components)
     corpus = EncodedCorpus(model, task, components)
     network = Network.from_folder(encoder, corpus.shape, task.seed)
     sparse = SparseWeights(corpus.rows, corpus.shape.columns, trainer.feature_rate, trainer.l2, trainer.batch)
     problem = TuningProblem([s.tokens for s in task.sentences], corpus.sites, corpus.loss, sparse)
     tuning = FineTuning(network, problem, trainer, task.seed, task.threads)
-    warn_if_short(needed(tuning), available(), trainer.accumulate)
+    check_memory(
+        sum(needed(tuning).values()),
+        "training with this encoder",
+        f"use accumulate={2 * trainer.accumulate}, a smaller batch, fewer features (min_count=2), or tune=False",
+    )
     save = None
     if trainer.checkpoint is not None:
         path, known = trainer.checkpoint, identity(model, task, encoder, network)
@@ -145,7 +151,7 @@ def check_untied(model: StructuredModel, components: Sequence[Component]) -> Non
 def needed(tuning: FineTuning) -> dict[str, int]:
     """Return about how many bytes a training takes, by what they are for."""
     network, trainer = tuning.network, tuning.trainer
-    layers, width, heads = network_sizes(network.module.config)
+    layers, width = network_sizes(network.module.config)
     every = network.parameters()
     longest = int(min(tuning.pieces.sizes.max(initial=0), network.window)) + 2
     rows = -(-trainer.batch // trainer.accumulate)
@@ -155,9 +161,7 @@ def needed(tuning: FineTuning) -> dict[str, int]:
         tuned=sum(one.numel() for one in every.values() if one.requires_grad),
         layers=layers if tuning.tuned else 0,
         width=width,
-        heads=heads,
         pieces=max(min(rows * longest, trainer.at_once), longest),
-        longest=longest,
         sparse=0 if sparse is None else sparse.table.size,
     )
 

@@ -26,6 +26,7 @@ from spanloom.inference import Distribution, Joint
 from spanloom.learning import Interrupted, Iteration, StructureTrainer, Weights
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.believing import Finder, with_probabilities
+from spanloom.models.checks import check_chosen, labels_of, structure_trainer
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.decoding import Dev, decode_all
@@ -75,7 +76,7 @@ class StructuredModel(Model):
             return fit_encoded(self, task, task.encoder)
         trainer = structure_trainer(task.trainer)
         components = self.components(task.gold, task.lengths)
-        check_penalty(self, components, task.penalty)  # before the training, not after it
+        check_chosen(self, components, task.penalty)  # before the training, not after it
         learner = (task.learner or LocalLearner)(self, task, trainer)
         try:
             return self._learn(task, components, learner, trainer)
@@ -153,7 +154,7 @@ class Structured(Trained):
             if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
                 raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
         self.model, self.components, self.extractor = model, components, extractor
-        self.labels, self.penalty = _labels(components), {}
+        self.labels, self.penalty = labels_of(components), {}
         self.decoder, self.weights = side_by_side([c.structure for c in components], weights)
         self.finder = Finder.of(components, self.weights, self.decoder)
 
@@ -336,7 +337,7 @@ class Structured(Trained):
 
     def tune_penalty(self, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> Curve:
         if by_label:
-            check_penalty(self.model, self.components, "auto-by-label")
+            check_chosen(self.model, self.components, "auto-by-label")
         known = sorted(self.labels - self.untrained)
         if not any(mention.label in known for sentence in dev for mention in sentence.mentions):
             raise CorpusError(
@@ -391,25 +392,3 @@ class Structured(Trained):
             stored[f"component.{i}.features"] = weights.features[: self.extractor.size]
             stored[f"component.{i}.globals"] = weights.globals
         return stored
-
-
-def _labels(components: Sequence[Component]) -> frozenset[str]:
-    return frozenset().union(*(component.types for component in components))
-
-
-def structure_trainer(trainer: object) -> StructureTrainer:
-    """Return a trainer that learns structures; ``ParameterError`` for others."""
-    if not isinstance(trainer, StructureTrainer):
-        raise ParameterError(f"the trainer {trainer!r} does not learn structures")
-    return trainer
-
-
-def check_penalty(model: Model, components: Sequence[Component], wanted: penalty.Wanted) -> None:
-    """Raise ``ParameterError`` for a mention penalty that could not be used after the training."""
-    if wanted == "auto-by-label" and any(len(c.types) > 1 for c in components):
-        raise ParameterError(
-            f"labels share a component in the model {model.name!r}: their penalties cannot be chosen apart; "
-            'use penalty="auto"'
-        )
-    if isinstance(wanted, Mapping):
-        penalty.by_label(wanted, sorted(_labels(components)))
