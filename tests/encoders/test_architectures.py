@@ -19,7 +19,7 @@ needs("torch", "transformers", "tokenizers")
 
 import transformers  # noqa: E402
 
-pytestmark = pytest.mark.extras
+pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("ignore:`torch.jit")]  # of modules of transformers
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 CONFIGS: dict[str, dict[str, Any]] = {
