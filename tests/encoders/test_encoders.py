@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -16,7 +17,7 @@ import pytest
 from encoders.tiny import make_encoder
 from extras import needs
 from spanloom import Document, Mention, Recognizer, Sentence
-from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.base.errors import ModelFileError, ParameterError, SpanloomError
 from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.corpus import Known
 from spanloom.encoders import Encoder
@@ -601,3 +602,16 @@ def test_the_user_s_random_numbers_are_left_alone(folder: Path) -> None:
     torch.manual_seed(3)
     make(folder).fit(TRAIN)
     assert (torch.rand(3) == expected).all()
+
+
+def test_without_torch_it_is_said_what_to_install(
+    folder: Path, fitted: Recognizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is opened without it; what it needs is said when it is used."""
+    fitted.save(tmp_path / "m.loom")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    again = Recognizer.load(tmp_path / "m.loom")
+    with pytest.raises(SpanloomError, match=r"pip install 'spanloom\[encoder\]'"):
+        again.predict(TRAIN)
+    with pytest.raises(SpanloomError, match=r"pip install 'spanloom\[encoder\]'"):
+        make(folder).fit(TRAIN)
