@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,30 +33,36 @@ ON_DEV = "development data"
 def settle(decision: Decision, task: Task, fitted: Fitted) -> tuple[Rule, dict[str, Any]]:
     """Return the rule, and facts for the record of the training.
 
-    ``decision``: what the rule gives on the data that it was chosen on, if anything was chosen; ``calibration``: how
-    far probabilities are off on data that the model has not seen.
+    ``one_label``: whether the training data never give the same tokens two labels, if the model can; ``decision``: what
+    the rule gives on the data that it was chosen on, if anything was chosen; ``calibration``: how far probabilities are
+    off on data that the model has not seen.
     """
     trained = fitted.trained
-    exclusive = decision.exclusive is True or (decision.exclusive == "auto" and never_two(task.sentences))
-    best = Rule(None, exclusive)
+    facts = {"one_label": never_two(task.sentences)} if trained.may_give_two else {}
+    best = Rule(None, _exclusive(decision, facts.get("one_label")))
     if fitted.interrupted is not None or trained.model.makes is not None:
-        return best, {}  # what there is can be used, but nothing was chosen
+        return best, facts  # what there is can be used, but nothing was chosen
     if isinstance(decision, Best) and decision.calibrate == "none":
-        return best, _checked(best, task, trained)
-    return _chosen(decision, best, _seen(task, trained), trained, task.threads)
+        return best, {**facts, **_checked(best, task, trained)}
+    rule, chosen = _chosen(decision, best, _seen(task, trained), trained, task.threads)
+    return rule, {**facts, **chosen}
 
 
 def redecide(
-    decision: Decision, trained: Trained, dev: Sequence[Sentence], threads: int | None
+    decision: Decision, trained: Trained, dev: Sequence[Sentence], threads: int | None, known: Mapping[str, Any]
 ) -> tuple[Rule, dict[str, Any]]:
-    """Return what ``settle`` does, for a model that has learned, on development data; its mention penalty changes."""
-    exclusive = decision.exclusive is True or (decision.exclusive == "auto" and never_two(dev))
+    """Return what ``settle`` does, for a model that has learned, on development data; its mention penalty changes.
+
+    ``known`` are the facts of the training.
+    """
+    one_label = known.get("one_label", never_two(dev)) if trained.may_give_two else None
+    best = Rule(None, _exclusive(decision, one_label))
     wanted = "auto" if isinstance(decision, OnDev) and trained.model.penalised else decision.penalty_wanted
     if isinstance(wanted, str):
         trained.tune_penalty(dev, threads, by_label=wanted == "auto-by-label")
     elif trained.model.penalised:
         trained.set_penalty(by_label(wanted, sorted(trained.labels)))
-    return _chosen(decision, Rule(None, exclusive), _Seen.on(dev, trained, threads), trained, threads)
+    return _chosen(decision, best, _Seen.on(dev, trained, threads), trained, threads)
 
 
 def _chosen(
@@ -78,6 +84,11 @@ def _chosen(
     if isinstance(decision, AtLeast):
         chosen |= decision.facts(score)
     return rule, {"decision": chosen, **facts}
+
+
+def _exclusive(decision: Decision, one_label: bool | None) -> bool:
+    """Whether tokens get one label at most; None: the model gives them no more anyway."""
+    return one_label is not None and (decision.exclusive is True or (decision.exclusive == "auto" and one_label))
 
 
 def never_two(sentences: Sequence[Sentence]) -> bool:

@@ -135,7 +135,8 @@ class Parameters:
     def will_be_plain(self) -> bool:
         """Whether it is going to be ``is_plain`` after ``fit``."""
         decide = decision(self.decide)
-        return not self.annotators and not self.repairs and isinstance(decide, Best) and decide.exclusive is False
+        one_label = decide.exclusive is False or self.model == AUTO or named(self.model).flat
+        return not self.annotators and not self.repairs and isinstance(decide, Best) and one_label
 
     def check(self, with_dev: bool) -> None:
         """Raise ``ParameterError`` for values that are not allowed, before any work."""

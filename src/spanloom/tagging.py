@@ -55,7 +55,7 @@ def obstacle(recognizer: Recognizer) -> str | None:
         return f"the model {trained.model.name!r} has neither labels of segments nor separators"
     if recognizer.pipeline_.annotators:
         return "it has annotators"
-    if recognizer.rule_.thresholds is not None or recognizer.rule_.exclusive:
+    if recognizer.rule_.thresholds is not None:
         return "its decision needs probabilities"
     if recognizer.repairs:
         return "its mentions are repaired"
@@ -152,6 +152,7 @@ class TextTagger:
         self.labels = tuple(trained.finder.labels)
         self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.finder.native)
         self._rules = recognizer.token_rules_.native
+        self._exclusive = recognizer.rule_.exclusive
         self.threads = threads or 0
 
     def tag(
@@ -175,7 +176,8 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        found = self._tagger.tag(texts, self.threads, probabilities=probabilities, above=above or 0.0)
+        wanted = {"probabilities": probabilities, "exclusive": self._exclusive}
+        found = self._tagger.tag(texts, self.threads, above=above or 0.0, **wanted)
         probs = found.prob if probabilities or above is not None else None
         return TaggedBatch(self.labels, texts, found, self.threads, probs)
 

@@ -45,8 +45,8 @@ class Decision(Settings):
     Parameters
     ----------
     exclusive
-        Whether the same tokens have one label at most: the most probable one stays. ``"auto"``: if the training data
-        never give them two.
+        Whether the same tokens have one label at most: the most probable one stays, with the probability that it has
+        without this. ``"auto"``: if the training data never give them two.
     calibrate
         What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"``, ``"beta"`` or
         ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best, or none. It is learned
@@ -85,11 +85,10 @@ class Best(Decision):
         ``"auto"`` and ``"auto-by-label"`` choose on the development data; without them, ``"auto"`` chooses by
         cross-fitting on the training data. See ``decisions.penalty``.
     exclusive, calibrate
-        As in ``Decision``; not done unless asked for.
+        As in ``Decision``.
     """
 
     penalty: Wanted = 0.0
-    exclusive: bool | str = field(default=False, kw_only=True)
 
     name = "best"
 

@@ -53,10 +53,11 @@ class Rule:
         """Return the mentions of each sentence; with thresholds they have probabilities anyway."""
         if self.thresholds is not None:
             return self._above(trained, sentences, threads)
-        find = trained.find_with_probabilities if probabilities else trained.find
-        found = find(sentences, threads, conflicts)
         if self.exclusive:
-            found = self._exclusive(trained, sentences, found, threads)
+            found = trained.find_one_label(sentences, threads, conflicts, probabilities=probabilities)
+        else:
+            find = trained.find_with_probabilities if probabilities else trained.find
+            found = find(sentences, threads, conflicts)
         return self.calibrated(found) if probabilities else found
 
     def calibrated(self, found: Mentions, best: Mentions | None = None) -> Mentions:
@@ -86,18 +87,6 @@ class Rule:
         if self.exclusive:
             found = one_label(found)
         return fitting(trained, found) if self.fitting else found
-
-    def _exclusive(
-        self, trained: Trained, sentences: Sequence[Sentence], found: Mentions, threads: int | None
-    ) -> Mentions:
-        """Compute probabilities only for sentences in which some tokens have two labels."""
-        twice = [i for i, own in enumerate(found) if len({m.parts for m in own}) < len(own)]
-        judged = trained.probabilities([sentences[i] for i in twice], [found[i] for i in twice], threads)
-        done = list(found)
-        for i, own in zip(twice, judged, strict=True):
-            kept = set(one_label(own))
-            done[i] = [m for m in found[i] if m in kept]
-        return done
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dict."""

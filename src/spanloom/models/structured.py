@@ -31,7 +31,7 @@ from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilde
 from spanloom.models.decoding import Dev, decode_all
 from spanloom.models.learner import ComponentLearner, LocalLearner
 from spanloom.models.parts import Watch, learn_apart, learn_together
-from spanloom.models.tables import side_by_side
+from spanloom.models.tables import side_by_side, without_unused
 from spanloom.models.trained import Trained, WeightColumn, chunks
 from spanloom.models.warm import Wanted, carried, further
 
@@ -89,7 +89,7 @@ class StructuredModel(Model):
         together = self.shared > 0 and len(components) > 1
         learn = learn_together if together else learn_apart
         weights, history, interrupted = learn(components, learner, starts, Watch(dev, trainer, task, self.shared))
-        trained = Structured(self, components, *_prune(extractor, weights))
+        trained = Structured(self, components, *without_unused(extractor, weights))
         if not isinstance(task.penalty, str):
             trained.set_penalty(penalty.by_label(task.penalty, sorted(labels)))
         elif not interrupted and task.dev is not None:
@@ -174,7 +174,7 @@ class Structured(Trained):
 
     def pruned(self, least: float) -> Trained:
         weights = [replace(one, features=without_small(one.features, least)) for one in self.weights]
-        smaller = Structured(self.model, self.components, *_prune(self.extractor, weights))
+        smaller = Structured(self.model, self.components, *without_unused(self.extractor, weights))
         smaller.set_penalty(self.penalty)
         smaller.penalty_curve = self.penalty_curve
         return smaller
@@ -206,6 +206,19 @@ class Structured(Trained):
                 found = with_probabilities(self.components, self.weights, self.decoder, rows, shapes, found, threads)
             done += found
         return done
+
+    def find_one_label(
+        self,
+        sentences: Sequence[Sentence],
+        threads: int | None = None,
+        conflicts: Counter[str] | None = None,
+        *,
+        probabilities: bool = False,
+    ) -> Mentions:
+        if self.finder is None:
+            return super().find_one_label(sentences, threads, conflicts, probabilities=probabilities)
+        rows, _ = self._rows(sentences, threads)
+        return self.finder.find(rows, threads, probabilities=probabilities, exclusive=True)
 
     def _believed(self, rows: SparseRows, shapes: Shapes, threads: int | None, above: float = 0) -> Mentions | None:
         """Find mentions and their probabilities in one pass; None if the components need two."""
@@ -380,14 +393,3 @@ def _check_penalty(model: Model, components: Sequence[Component], wanted: penalt
         )
     if isinstance(wanted, Mapping):
         penalty.by_label(wanted, sorted(_labels(components)))
-
-
-def _prune(extractor: FeatureExtractor, weights: Sequence[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
-    """Drop the features that no component uses; with an L1 penalty that is most of them."""
-    used = np.zeros(extractor.size, np.bool_)
-    for one in weights:
-        used |= one.features.any(axis=1)
-    if used.all():
-        return extractor, list(weights)
-    smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
-    return extractor.keep(np.flatnonzero(used)), smaller

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.penalty import Penalty
+from spanloom.decisions.rule import one_label
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution
@@ -81,6 +83,14 @@ class Trained(ABC):
         return map(self.distribution, sentences)
 
     @property
+    def may_give_two(self) -> bool:
+        """Whether it can give the same tokens two labels."""
+        if self.model.makes is not None or not self.model.probabilistic:
+            return False
+        pairs = combinations(sorted(self.labels), 2)
+        return any(self.model.misfit([Mention(label, ((0, 1),)) for label in pair]) is None for pair in pairs)
+
+    @property
     def belief(self) -> str:
         """What its probabilities are.
 
@@ -103,6 +113,23 @@ class Trained(ABC):
     ) -> Mentions:
         """Return what ``find`` does, with probabilities."""
         return self.probabilities(sentences, self.find(sentences, threads, conflicts), threads)
+
+    def find_one_label(
+        self,
+        sentences: Sequence[Sentence],
+        threads: int | None = None,
+        conflicts: Counter[str] | None = None,
+        *,
+        probabilities: bool = False,
+    ) -> Mentions:
+        """Return what ``find`` does, but of mentions with the same tokens only the most probable one."""
+        found = (self.find_with_probabilities if probabilities else self.find)(sentences, threads, conflicts)
+        twice = [i for i, own in enumerate(found) if len({m.parts for m in own}) < len(own)]
+        judged = self.probabilities([sentences[i] for i in twice], [found[i] for i in twice], threads)
+        for i, own in zip(twice, judged, strict=True):
+            kept = set(one_label(own))
+            found[i] = [m for m in found[i] if m in kept]
+        return found
 
     def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
         """Return every mention with at least a probability, which is above 0, in reading order."""
