@@ -20,6 +20,7 @@ from spanloom._native import TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_share
 from spanloom.corpus import Document
+from spanloom.decisions.rule import FLAT
 from spanloom.formats.checks import BadRecord, as_object, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
@@ -179,7 +180,7 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        wanted = {"probabilities": probabilities, "exclusive": self._exclusive}
+        wanted = {"probabilities": probabilities, "exclusive": bool(self._exclusive), "flat": self._exclusive == FLAT}
         found = self._tagger.tag(texts, self.threads, above=above or 0.0, **wanted)
         probs = found.prob if probabilities or above is not None else None
         return TaggedBatch(self.labels, texts, found, self.threads, probs)
