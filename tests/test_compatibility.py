@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from spanloom import Document, Mention, Recognizer, Sentence
+from spanloom.base.errors import ModelFileError
+from spanloom.base.model_file import load_arrays, save_arrays
 
 FOLDER = Path(__file__).parent / "fixtures" / "models-0.1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -66,6 +68,18 @@ def test_an_old_tagger_gives_the_same_tags(tmp_path: Path) -> None:
     for ner in (old, Recognizer.load(tmp_path / "new.loom", threads=1)):
         found = [[s.columns["pos"] for s in document.sentences] for document in ner.predict(DOCUMENTS)]
         assert found == EXPECTED["tags"]["tagger"]
+
+
+@pytest.mark.parametrize("name", ["chain", "edge", "memm", "multilabel", "semimarkov"])
+def test_a_header_of_many_labels_needs_weights_for_them(name: str, tmp_path: Path) -> None:
+    """All pairs of labels would be made before the missing weights are noticed: minutes, or all memory."""
+    arrays, header = load_arrays(FOLDER / f"{name}.loom")
+    for key, value in header["model"].items():
+        if isinstance(value, list):
+            header["model"][key] = [*value, *(f"B-{k}" for k in range(30_000))]
+    save_arrays(tmp_path / "m.loom", arrays, header)
+    with pytest.raises(ModelFileError, match="no weights for so many"):
+        Recognizer.load(tmp_path / "m.loom")
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -108,7 +108,7 @@ def _change(inside: Any, key: Any, places: list[Any], chance: random.Random, mut
     elif isinstance(old, str) and how < 8:
         inside[key] = mutate(old.encode("utf-8", "surrogatepass"), 400).decode("utf-8", "replace")
     else:
-        inside[key] = chance.choice(VALUES)
+        inside[key] = copy.deepcopy(chance.choice(VALUES))
 
 
 def _small(inside: Any, key: Any) -> bool:
