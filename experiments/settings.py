@@ -27,5 +27,8 @@ def today(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recognizer(settings: Mapping[str, Any], **more: Any) -> Recognizer:
-    """Return a recogniser that has learned nothing; ``min_count`` is the cut-off of its features."""
-    return configure(today({**settings, **more}))
+    """Return a recogniser that has learned nothing; ``min_count`` is the cut-off of its features.
+
+    As in the papers, labels are decided each for itself, and the same tokens can get two.
+    """
+    return configure({"exclusive": False, **today({**settings, **more})})

@@ -26,6 +26,7 @@ from spanloom.models import Model
 from spanloom.models.chain import Chain
 from spanloom.models.chains import Chains
 from spanloom.models.edge import Edge
+from spanloom.models.hypergraph import Hypergraph
 from spanloom.models.state import State
 from spanloom.models.structured import Structured
 from spanloom.tagging import TextTagger, json_records, obstacle, tag_lines
@@ -37,6 +38,7 @@ KINDS: dict[str, Model] = {
     "chains": Chains(),
     "edge": Edge(),
     "state": State(),
+    "hypergraph": Hypergraph(),
 }
 WORDS = [
     *("IL-2", "gene", "NF-kappa B", "Ünïcode β", "細胞", "👨‍👩‍👧", "T cells", "the", 'a "quoted\\" one', "\x01\x7f"),

@@ -80,22 +80,34 @@ void bind_reading(nb::class_<Trellis>& trellis) {
           "The paths whose reading holds a mention, or does not; log_z is -inf if there is none.");
 }
 
-template <class Reading>
-void bind_batch(nb::module_& m) {
+using AnyReading = std::variant<const FlatReading*, const SeparatorReading*>;
+
+void bind_readers(nb::module_& m) {
+  nb::class_<MentionReader>(m, "MentionReader",
+                            "How mentions are read off the structures of one component, and what is believed of them.")
+      .def(
+          "probabilities",
+          [](const MentionReader& self, const Input<double>& scores, const Input<std::int64_t>& site_ptr,
+             const Input<std::int64_t>& mention_ptr, const Ints& starts, const Ints& ends, const Ints& types,
+             int threads) {
+            MentionLists lists{span(mention_ptr), read_mentions(starts, ends, types)};
+            {
+              const nb::gil_scoped_release release;
+              mention_probabilities(self, span(scores), span(site_ptr), lists, threads);
+            }
+            return give_probabilities(lists.mentions);
+          },
+          "scores"_a, "site_ptr"_a, "mention_ptr"_a, "starts"_a, "ends"_a, "types"_a, "threads"_a = 0,
+          "The probabilities of given mentions of many sentences; scores are [site * column].");
   m.def(
-      "chain_probabilities",
-      [](const ChainStructure& structure, const Input<double>& global, const Reading& reading,
-         const Input<double>& scores, const Input<std::int64_t>& site_ptr, const Input<std::int64_t>& mention_ptr,
-         const Ints& starts, const Ints& ends, const Ints& types, int threads) {
-        MentionLists lists{span(mention_ptr), read_mentions(starts, ends, types)};
-        {
-          const nb::gil_scoped_release release;
-          chain_probabilities(structure, span(global), reading, span(scores), span(site_ptr), lists, threads);
-        }
-        return give_probabilities(lists.mentions);
+      "chain_reader",
+      [](std::shared_ptr<ChainStructure> structure, const Input<double>& transitions, const AnyReading& reading) {
+        return std::visit([&](const auto* own) { return chain_reader(std::move(structure), copy(transitions), *own); },
+                          reading);
       },
-      "structure"_a, "global_scores"_a, "reading"_a, "scores"_a, "site_ptr"_a, "mention_ptr"_a, "starts"_a, "ends"_a,
-      "types"_a, "threads"_a = 0, "The probabilities of given mentions of many sentences.");
+      "structure"_a, "transitions"_a, "reading"_a, "A chain whose columns are read as mentions.");
+  m.def("hypergraph_reader", &hypergraph_reader,
+        "The mention hypergraph of one type, as a distribution over mention sets.");
 }
 
 using Gathered = std::tuple<Array<std::int64_t>, Array<std::int32_t>, Array<double>>;
@@ -146,38 +158,36 @@ void bind_segments(nb::module_& m) {
       "structure"_a, "scores"_a, "number"_a = 0, "The scores [segments * columns] of the segments of one sentence.");
 }
 
-using PartOfPython = std::tuple<std::shared_ptr<ChainStructure>, Input<double>,
-                                std::variant<const FlatReading*, const SeparatorReading*>, Ints>;
+using PartOfPython = std::tuple<std::shared_ptr<MentionReader>, Ints>;
 
 void bind_finder(nb::module_& m) {
   nb::class_<MentionFinder>(m, "MentionFinder", "From features to mentions and their probabilities, in one pass.")
       .def(
           "__init__",
           [](MentionFinder* self, const Decoder& decoder, const std::vector<PartOfPython>& given) {
-            std::vector<ChainPart> parts;
-            for (const auto& [chain, transitions, reading, labels] : given) {
-              parts.push_back(
-                  {chain, copy(transitions),
-                   std::visit([](const auto* own) -> decltype(ChainPart::reading) { return *own; }, reading),
-                   copy(labels)});
-            }
+            std::vector<FinderPart> parts;
+            for (const auto& [reader, labels] : given) parts.push_back({reader, copy(labels)});
             new (self) MentionFinder(decoder, std::move(parts));
           },
           "decoder"_a, "parts"_a, nb::keep_alive<1, 2>(),
-          "Parts are (chain, transition scores, reading, the label of each type), one for each structure.")
+          "Parts are (reader, the label of each of its types), one for each structure.")
       .def(
           "find",
-          [](const MentionFinder& self, const SparseRows& rows, int threads, bool probabilities, double above) {
+          [](const MentionFinder& self, const SparseRows& rows, int threads, bool probabilities, double above,
+             bool exclusive, bool flat) {
             SentenceMentions found;
             {
               const nb::gil_scoped_release release;
-              found = self.find(rows, {probabilities, above}, threads);
+              found = self.find(rows, {probabilities, above, exclusive, flat}, threads);
             }
             return give_mentions(std::move(found));
           },
-          "rows"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0,
+          "rows"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, "exclusive"_a = false,
+          "flat"_a = false,
           "Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end "
-          "and label. Those of the best structures, or, if above is more than 0, every one with that probability.");
+          "and label. Those of the best structures, or, if above is more than 0, every one with that probability. With "
+          "exclusive, of those of the best structures with the same tokens only the most probable one; with "
+          "flat, of those that share a token.");
 }
 
 void bind_markov_beliefs(nb::module_& m) {
@@ -212,6 +222,23 @@ void bind_markov_beliefs(nb::module_& m) {
       "search"_a, "reading"_a, "local"_a, "first"_a, "above"_a, "threads"_a = 0,
       "Return (ptr, places, probabilities, held): every mention with at least a probability, as MentionFinder.find; "
       "held is 0 for sentences that nothing is said of.");
+  m.def(
+      "markov_best",
+      [](const MarkovSearch& search, const FlatReading& reading, const Input<double>& local,
+         const Input<std::int64_t>& first, std::size_t beam, int threads, bool probabilities) {
+        SentenceMentions found;
+        std::vector<std::uint8_t> held;
+        {
+          const nb::gil_scoped_release release;
+          found = markov_best(search, reading, span(local), span(first), beam, probabilities, held, threads);
+        }
+        auto [ptr, places, probs] = give_mentions(std::move(found));
+        return std::make_tuple(ptr, places, probs, give(std::move(held)));
+      },
+      "search"_a, "reading"_a, "local"_a, "first"_a, "beam"_a = 0, "threads"_a = 0, nb::kw_only(),
+      "probabilities"_a = false,
+      "Return (ptr, places, probabilities, held) as markov_mentions does, for the best sequences; held is 0 also for "
+      "sentences without one.");
 }
 
 }  // namespace
@@ -273,8 +300,7 @@ void bind_readings(nb::module_& m) {
           "reading"_a, "starts"_a, "ends"_a, "types"_a, "The probability of being read as exactly these mentions.");
   bind_reading<FlatReading>(trellis);
   bind_reading<SeparatorReading>(trellis);
-  bind_batch<FlatReading>(m);
-  bind_batch<SeparatorReading>(m);
+  bind_readers(m);
   bind_segments<SegmentStructure>(m);
   bind_segments<SpanStructure>(m);
   bind_segments<SegmentalStructure>(m);

@@ -387,13 +387,14 @@ void bind_text(nb::module_& m) {
            nb::keep_alive<1, 3>())
       .def(
           "tag",
-          [](const text::TextTagger& self, const HeldTexts& texts, int threads, bool probabilities, double above) {
+          [](const text::TextTagger& self, const HeldTexts& texts, int threads, bool probabilities, double above,
+             bool exclusive, bool flat) {
             const nb::gil_scoped_release release;
-            return Tagged{self.tag(texts.texts, {probabilities, above}, threads), &texts};
+            return Tagged{self.tag(texts.texts, {probabilities, above, exclusive, flat}, threads), &texts};
           },
-          "texts"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, nb::keep_alive<0, 2>(),
-          "The mentions of the best structures, or every one with at least the probability `above`, if that is above "
-          "0.");
+          "texts"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, "exclusive"_a = false,
+          "flat"_a = false, nb::keep_alive<0, 2>(),
+          "As MentionFinder.find; every mention with at least the probability `above`, if that is above 0.");
 }
 
 }  // namespace spanloom::bindings

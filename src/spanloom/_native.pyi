@@ -342,12 +342,23 @@ class Trellis:
         The paths whose reading holds a mention, or does not; log_z is -inf if there is none.
         """
 
-@overload
-def chain_probabilities(structure: ChainStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reading: FlatReading, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+class MentionReader:
+    """
+    How mentions are read off the structures of one component, and what is believed of them.
+    """
 
-@overload
-def chain_probabilities(structure: ChainStructure, global_scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reading: SeparatorReading, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-    """The probabilities of given mentions of many sentences."""
+    def probabilities(self, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], site_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        The probabilities of given mentions of many sentences; scores are [site * column].
+        """
+
+def chain_reader(structure: ChainStructure, transitions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], reading: FlatReading | SeparatorReading) -> MentionReader:
+    """A chain whose columns are read as mentions."""
+
+def hypergraph_reader() -> MentionReader:
+    """
+    The mention hypergraph of one type, as a distribution over mention sets.
+    """
 
 @overload
 def find_segments(decoder: Decoder, structure: SegmentStructure, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
@@ -393,14 +404,14 @@ def segment_scores(structure: TreeStructure, scores: Annotated[NDArray[numpy.flo
 class MentionFinder:
     """From features to mentions and their probabilities, in one pass."""
 
-    def __init__(self, decoder: Decoder, parts: Sequence[tuple[ChainStructure, Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], FlatReading | SeparatorReading, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]]]) -> None:
+    def __init__(self, decoder: Decoder, parts: Sequence[tuple[MentionReader, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]]]) -> None:
         """
-        Parts are (chain, transition scores, reading, the label of each type), one for each structure.
+        Parts are (reader, the label of each of its types), one for each structure.
         """
 
-    def find(self, rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def find(self, rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False, flat: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end and label. Those of the best structures, or, if above is more than 0, every one with that probability.
+        Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end and label. Those of the best structures, or, if above is more than 0, every one with that probability. With exclusive, of those of the best structures with the same tokens only the most probable one; with flat, of those that share a token.
         """
 
 def markov_probabilities(search: MarkovSearch, reading: FlatReading, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
@@ -411,6 +422,11 @@ def markov_probabilities(search: MarkovSearch, reading: FlatReading, local: Anno
 def markov_mentions(search: MarkovSearch, reading: FlatReading, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], above: float, threads: int = 0) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
     """
     Return (ptr, places, probabilities, held): every mention with at least a probability, as MentionFinder.find; held is 0 for sentences that nothing is said of.
+    """
+
+def markov_best(search: MarkovSearch, reading: FlatReading, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], beam: int = 0, threads: int = 0, *, probabilities: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Return (ptr, places, probabilities, held) as markov_mentions does, for the best sequences; held is 0 also for sentences without one.
     """
 
 class Objective:
@@ -1007,9 +1023,9 @@ class TextTagger:
 
     def __init__(self, features: FeatureRows, finder: MentionFinder) -> None: ...
 
-    def tag(self, texts: TokenizedTexts, threads: int = 0, *, probabilities: bool = False, above: float = 0.0) -> TaggedTexts:
+    def tag(self, texts: TokenizedTexts, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False, flat: bool = False) -> TaggedTexts:
         """
-        The mentions of the best structures, or every one with at least the probability `above`, if that is above 0.
+        As MentionFinder.find; every mention with at least the probability `above`, if that is above 0.
         """
 
 def jenkins_hash(text: bytes) -> int:

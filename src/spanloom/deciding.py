@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +16,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.decisions.calibration import Calibration, calibrate
 from spanloom.decisions.decision import FLOOR, AtLeast, Best, ByThreshold, Decision, ExpectedF1, OnDev
 from spanloom.decisions.penalty import by_label
-from spanloom.decisions.rule import Rule, among
+from spanloom.decisions.rule import FLAT, Exclusive, Rule, among
 from spanloom.decisions.thresholds import Scored
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.reliability import reliability
@@ -24,6 +24,7 @@ from spanloom.evaluation.score import Score, micro
 from spanloom.models.base import Mentions, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.trained import Trained
+from spanloom.schemes.flat import overlapping
 
 FOLDS = 5
 """Without development data, thresholds are chosen by so many further trainings."""
@@ -33,30 +34,37 @@ ON_DEV = "development data"
 def settle(decision: Decision, task: Task, fitted: Fitted) -> tuple[Rule, dict[str, Any]]:
     """Return the rule, and facts for the record of the training.
 
-    ``decision``: what the rule gives on the data that it was chosen on, if anything was chosen; ``calibration``: how
-    far probabilities are off on data that the model has not seen.
+    ``never``: what mentions of the training data never do, if those of the model can: ``"overlap"``, or have the
+    ``"same tokens"``; ``decision``: what the rule gives on the data that it was chosen on, if anything was chosen;
+    ``calibration``: how far probabilities are off on data that the model has not seen.
     """
     trained = fitted.trained
-    exclusive = decision.exclusive is True or (decision.exclusive == "auto" and never_two(task.sentences))
-    best = Rule(None, exclusive)
+    never = _never(trained, task.sentences)
+    facts = {"never": never} if never else {}
+    best = Rule(None, _exclusive(decision, trained, never))
     if fitted.interrupted is not None or trained.model.makes is not None:
-        return best, {}  # what there is can be used, but nothing was chosen
+        return best, facts  # what there is can be used, but nothing was chosen
     if isinstance(decision, Best) and decision.calibrate == "none":
-        return best, _checked(best, task, trained)
-    return _chosen(decision, best, _seen(task, trained), trained, task.threads)
+        return best, {**facts, **_checked(best, task, trained)}
+    rule, chosen = _chosen(decision, best, _seen(task, trained), trained, task.threads)
+    return rule, {**facts, **chosen}
 
 
 def redecide(
-    decision: Decision, trained: Trained, dev: Sequence[Sentence], threads: int | None
+    decision: Decision, trained: Trained, dev: Sequence[Sentence], threads: int | None, known: Mapping[str, Any]
 ) -> tuple[Rule, dict[str, Any]]:
-    """Return what ``settle`` does, for a model that has learned, on development data; its mention penalty changes."""
-    exclusive = decision.exclusive is True or (decision.exclusive == "auto" and never_two(dev))
+    """Return what ``settle`` does, for a model that has learned, on development data; its mention penalty changes.
+
+    ``known`` are the facts of the training.
+    """
+    never = str(known.get("never", "")) if known else _never(trained, dev)
+    best = Rule(None, _exclusive(decision, trained, never))
     wanted = "auto" if isinstance(decision, OnDev) and trained.model.penalised else decision.penalty_wanted
     if isinstance(wanted, str):
         trained.tune_penalty(dev, threads, by_label=wanted == "auto-by-label")
     elif trained.model.penalised:
         trained.set_penalty(by_label(wanted, sorted(trained.labels)))
-    return _chosen(decision, Rule(None, exclusive), _Seen.on(dev, trained, threads), trained, threads)
+    return _chosen(decision, best, _Seen.on(dev, trained, threads), trained, threads)
 
 
 def _chosen(
@@ -78,6 +86,24 @@ def _chosen(
     if isinstance(decision, AtLeast):
         chosen |= decision.facts(score)
     return rule, {"decision": chosen, **facts}
+
+
+OVERLAP, SAME_TOKENS = "overlap", "same tokens"
+
+
+def _exclusive(decision: Decision, trained: Trained, never: str) -> Exclusive:
+    """What mentions exclude each other, where the model gives such at all."""
+    auto = decision.exclusive == "auto"
+    if trained.may_have(flat=True) and (decision.exclusive == FLAT or (auto and never == OVERLAP)):
+        return FLAT
+    return trained.may_have(flat=False) and (decision.exclusive is True or (auto and never == SAME_TOKENS))
+
+
+def _never(trained: Trained, sentences: Sequence[Sentence]) -> str:
+    """What mentions of these sentences never do, though the model can."""
+    if trained.may_have(flat=True) and not any(overlapping(s.mentions) for s in sentences):
+        return OVERLAP
+    return SAME_TOKENS if trained.may_have(flat=False) and never_two(sentences) else ""
 
 
 def never_two(sentences: Sequence[Sentence]) -> bool:

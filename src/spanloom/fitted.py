@@ -155,7 +155,7 @@ class FittedRecognizer(Parameters):
         """
         trained, wanted = self._fitted(), decision(decide)
         ready = [s for document in self._ready(as_documents(dev)) for s in document.sentences]
-        rule, facts = redecide(wanted, trained, trained.model.before(ready), self.threads)
+        rule, facts = redecide(wanted, trained, trained.model.before(ready), self.threads, self.training_)
         self.decide, self.rule_ = wanted, rule
         kept = {name: value for name, value in self.training_.items() if name not in ("decision", "calibration")}
         self.training_ = {**kept, **facts}

@@ -16,16 +16,18 @@ from spanloom.corpus import Document, Sentence
 from spanloom.corpus.token_rules import TokenRules
 from spanloom.decisions.decision import Best, ByThreshold, Decision, OnDev, decision
 from spanloom.decisions.repairs import REPAIRS
+from spanloom.encoders import Encoder, encoder
 from spanloom.features import FeatureSet, read_resource
-from spanloom.learning import LBFGS, SDCA, TRAINERS, Auto, StructureTrainer, Trainer
-from spanloom.models import Model, State, named
-from spanloom.schemes.flat import CHOICES, overlapping
+from spanloom.learning import LBFGS, SDCA, TRAINERS, AdamW, Auto, StructureTrainer, Trainer
+from spanloom.models import MODELS, Model, State, named
+from spanloom.schemes.flat import CHOICES
 
 AUTO = "auto"
 SHARE = 0.3
-"""How much labels share in the model that is chosen for few sentences whose mentions overlap."""
-LEAST_L2, PER_L2 = 0.1, 2000
-"""The L2 penalty that is chosen for mentions that overlap: one for so many sentences, but not less than the least."""
+"""How much labels share in the model that is chosen for few sentences."""
+LEAST_L2, PER_L2 = 0.1, 6000
+"""The L2 penalty that is chosen where model and trainer are left open: one for so many mentions, but not less than the
+least."""
 FEW = 5000
 """Fewer sentences than these are few: with more, labels know enough by themselves, and learn faster so."""
 AT_ONCE = {f"decide{JOINT}penalty": "set_mention_penalty", f"model{JOINT}threshold": "set_threshold"}
@@ -39,6 +41,7 @@ class Parameters:
     features: str | Sequence[str] | FeatureSet
     clusters: str | os.PathLike[str] | None
     annotators: Any
+    encoder: Encoder | str | os.PathLike[str] | None
     trainer: Trainer | str
     decide: Decision | str
     repairs: Sequence[str]
@@ -70,7 +73,10 @@ class Parameters:
         if isinstance(within.get("trainer"), Auto) and not wanted.issubset(Auto.parameters()):
             given = within["trainer"]
             model = within.get("model", params.get("model", self.model))
-            within["trainer"] = LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
+            if params.get("encoder", self.encoder) is not None:
+                within["trainer"] = AdamW(*_common(given))
+            else:
+                within["trainer"] = LBFGS(*_common(given)) if model == AUTO else named(model).trainer(given)
         whole = {name: value for name, value in params.items() if name not in within}
         for name, value in merge("the settings of a Recognizer", own | within, whole).items():
             if value is not own[name]:
@@ -112,7 +118,9 @@ class Parameters:
         given: Trainer = _settings("trainer", self.trainer)
         if not isinstance(given, Auto):
             return given
-        return LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
+        if self.encoder is not None:
+            return AdamW(*_common(given))
+        return LBFGS(*_common(given)) if model == AUTO else named(model).trainer(given)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
@@ -135,7 +143,8 @@ class Parameters:
     def will_be_plain(self) -> bool:
         """Whether it is going to be ``is_plain`` after ``fit``."""
         decide = decision(self.decide)
-        return not self.annotators and not self.repairs and isinstance(decide, Best) and decide.exclusive is False
+        one_label = decide.exclusive is False or self.model == AUTO or named(self.model).flat
+        return not self.annotators and not self.repairs and isinstance(decide, Best) and one_label
 
     def check(self, with_dev: bool) -> None:
         """Raise ``ParameterError`` for values that are not allowed, before any work."""
@@ -148,6 +157,15 @@ class Parameters:
         if decide.needs_dev and not with_dev:
             what = f"penalty={decide.penalty_wanted!r}" if decide.penalty_wanted else f"decide={decide.name!r}"
             raise ParameterError(f"{what} is chosen on development data; pass dev=…")
+        if (
+            self.encoder is not None
+            and not with_dev
+            and not (isinstance(decide, Best) and decide.penalty_wanted != AUTO)
+        ):
+            raise ParameterError(
+                f"decide={self.decide!r} is chosen by cross-fitting where there are no development data, which would "
+                "train the encoder several times; pass dev=…"
+            )
         self.token_rules()
         for name in self.repairs:
             check_choice("repairs", name, REPAIRS)
@@ -178,7 +196,20 @@ class Parameters:
                 f"the model {model.name!r} takes one mention penalty for all labels, got penalty={penalty!r}; "
                 "give one number"
             )
-        return model.trainer(self.trainer)
+        return model.trainer(self.trainer) if self.encoder is None else self._with_encoder(model)
+
+    def _with_encoder(self, model: Model) -> AdamW:
+        """Return the trainer of a model with an encoder; ``ParameterError`` if they do not go together."""
+        encoder(self.encoder)
+        if not model.takes_encoder:
+            able = ", ".join(name for name, kind in MODELS.items() if kind.takes_encoder)
+            raise ParameterError(f"the model {model.name!r} takes no encoder; those that do are {able}")
+        given = _settings("trainer", self.trainer)
+        if isinstance(given, Auto):
+            return AdamW(*_common(given))
+        if not isinstance(given, AdamW):
+            raise ParameterError(f"a model with an encoder learns by the trainer adamw, not by {given.name!r}")
+        return given
 
     def model_for(self, documents: Sequence[Document], *, alone: bool = True) -> Model:
         """Return the model: the one that is asked for, or the one that suits the mentions.
@@ -190,8 +221,8 @@ class Parameters:
         sentences: list[Sentence] = [s for document in documents for s in document.sentences]
         if self.keep == "raise" and any(m.discontinuous for s in sentences for m in s.mentions):
             return named("multilabel")
-        if not any(overlapping(s.mentions) for s in sentences):
-            return named("chain")
+        if self.encoder is not None:
+            return State()
         trainer = State().trainer(self.trainer)
         can = alone and isinstance(trainer, StructureTrainer) and trainer.shares
         return State(share=SHARE) if can and len(sentences) < FEW else State()
@@ -199,15 +230,14 @@ class Parameters:
     def trainer_for(self, model: Model, documents: Sequence[Document], *, alone: bool = True) -> Trainer:
         """Return the trainer of a model; ``ParameterError`` if the other settings do not go with it.
 
-        Where model and trainer are left open and mentions overlap, the L2 penalty grows with the data, and dual
-        coordinate ascent comes to the optimum sooner, if everything is annotated and learned in this process.
+        Where both are left open, the L2 penalty grows with the data, and dual coordinate ascent comes to the optimum
+        sooner, if everything is annotated and learned in this process.
         """
         trainer = self.check_model(model)
         left_open = self.model == AUTO and (self.trainer == AUTO or isinstance(self.trainer, Auto))
-        if not left_open or not isinstance(model, State):
+        if not left_open or not isinstance(model, State) or self.encoder is not None:
             return trainer
-        sentences = sum(len(document.sentences) for document in documents)
-        l2 = round(max(LEAST_L2, sentences / PER_L2), 2)
+        l2 = l2_for(documents)
         whole = all(sentence.known is None for document in documents for sentence in document.sentences)
         if alone and whole:
             return SDCA(trainer.max_iter, trainer.patience, l2=l2)
@@ -242,6 +272,20 @@ class Parameters:
         return FeatureSet.named(self.features, tables)
 
 
+def l2_for(documents: Sequence[Document]) -> float:
+    """Return the L2 penalty that is chosen for training data.
+
+    Examples
+    --------
+    >>> from spanloom import Mention
+    >>> one = Document([Sentence(["IL-2"], [Mention("protein", ((0, 1),))])])
+    >>> l2_for([one]), l2_for([one] * 12_000)
+    (0.1, 2.0)
+    """
+    mentions = sum(len(sentence.mentions) for document in documents for sentence in document.sentences)
+    return round(max(LEAST_L2, mentions / PER_L2), 2)
+
+
 def _settings(name: str, value: Any) -> Any:
     """Return the settings that a shorthand stands for; anything else stays what it is."""
     if isinstance(value, Settings):
@@ -250,4 +294,11 @@ def _settings(name: str, value: Any) -> Any:
         return named(value)
     if name == "trainer":
         return TRAINERS[value]() if value in TRAINERS else value
+    if name == "encoder":
+        return encoder(value)
     return decision(value) if name == "decide" else value
+
+
+def _common(given: Auto) -> tuple[int | None, int | None]:
+    """What all trainers have."""
+    return given.max_iter, given.patience

@@ -20,12 +20,14 @@ from spanloom._native import TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_share
 from spanloom.corpus import Document
+from spanloom.decisions.rule import FLAT
 from spanloom.formats.checks import BadRecord, as_object, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
 from spanloom.formats.lines import lines
 from spanloom.formats.report import Report
 from spanloom.formats.tables import row_text
+from spanloom.models.encoded import Encoded
 from spanloom.models.structured import Structured
 from spanloom.recognizer import Recognizer
 
@@ -51,11 +53,13 @@ def obstacle(recognizer: Recognizer) -> str | None:
         return f"the model {trained.model.name!r} has no components"
     if recognizer.makes is not None:
         return f"it tags the column {recognizer.makes!r}"
+    if isinstance(trained, Encoded):
+        return "it has an encoder"
     if trained.finder is None:
         return f"the model {trained.model.name!r} has neither labels of segments nor separators"
     if recognizer.pipeline_.annotators:
         return "it has annotators"
-    if recognizer.rule_.thresholds is not None or recognizer.rule_.exclusive:
+    if recognizer.rule_.thresholds is not None:
         return "its decision needs probabilities"
     if recognizer.repairs:
         return "its mentions are repaired"
@@ -152,6 +156,7 @@ class TextTagger:
         self.labels = tuple(trained.finder.labels)
         self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.finder.native)
         self._rules = recognizer.token_rules_.native
+        self._exclusive = recognizer.rule_.exclusive
         self.threads = threads or 0
 
     def tag(
@@ -175,7 +180,8 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        found = self._tagger.tag(texts, self.threads, probabilities=probabilities, above=above or 0.0)
+        wanted = {"probabilities": probabilities, "exclusive": bool(self._exclusive), "flat": self._exclusive == FLAT}
+        found = self._tagger.tag(texts, self.threads, above=above or 0.0, **wanted)
         probs = found.prob if probabilities or above is not None else None
         return TaggedBatch(self.labels, texts, found, self.threads, probs)
 

@@ -46,9 +46,8 @@ def test_a_higher_penalty_finds_more_mentions(corpus, model):
 def test_auto_chooses_the_best_of_the_sweep_and_keeps_it(corpus, tmp_path):
     """The chosen value is the best on the development data, is stored, and the curve holds what predict gives."""
     train, dev = corpus
-    ner = Recognizer(
-        "edge", features="crfsuite-like", trainer=LBFGS(l2=1.0, max_iter=20), decide=Best(penalty="auto"), threads=1
-    )
+    trainer, decide = LBFGS(l2=1.0, max_iter=20), Best(penalty="auto", exclusive=False)
+    ner = Recognizer("edge", features="crfsuite-like", trainer=trainer, decide=decide, threads=1)
     ner.fit(train, dev=dev)
     curve = ner.penalty_curve_
     assert curve is not None

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom import Recognizer, Sentence, read
-from spanloom._native import ChainStructure, chain_probabilities
+from spanloom._native import ChainStructure, chain_reader
 from spanloom._native import Trellis as NativeTrellis
 from spanloom.inference import Reading, segment_reading, separator_reading
 from spanloom.learning import LBFGS
-from spanloom.models import Chains, Edge, Model, State
+from spanloom.models import Chains, Edge, Hypergraph, Model, State
 from spanloom.models.believing import Finder
 from spanloom.models.separators import separator_chain
 from spanloom.models.structured import Structured
@@ -56,11 +56,12 @@ def test_every_mention_has_the_probability_of_the_trellis(
     trellis = NativeTrellis(structure, scores.ravel(), pairs)
     expected = trellis.probabilities(reading.native, starts, ends, types)
     ptr, first = np.array([0, sites]), np.array([0, len(places)])
-    found = chain_probabilities(structure, pairs, reading.native, scores.ravel(), ptr, first, starts, ends, types, 1)
+    reader = chain_reader(structure, pairs, reading.native)
+    found = reader.probabilities(scores.ravel(), ptr, first, starts, ends, types, 1)
     np.testing.assert_allclose(found, np.minimum(expected, 1.0), rtol=1e-9, atol=1e-14)
 
 
-MODELS: dict[str, Model] = {"chains": Chains(), "edge": Edge(), "state": State()}
+MODELS: dict[str, Model] = {"chains": Chains(), "edge": Edge(), "state": State(), "hypergraph": Hypergraph()}
 
 
 @pytest.fixture(scope="module", params=MODELS)

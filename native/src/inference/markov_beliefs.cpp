@@ -17,6 +17,10 @@ constexpr std::size_t kShardSentences = 16;
 // As in posterior.cpp: with these bounds, what underflow loses is below 1e-100 in any probability.
 constexpr double kSmallestSum = 1e-50;
 constexpr double kLargestBeta = 1e100;
+// States with less than this share of the mass at a site are not followed, as long as what they could have to do with
+// any probability is below 1e-12 (see MarkovFollower::read).
+constexpr double kSmallShare = 1e-22;
+constexpr double kNegligible = 1e-12;
 
 // What is believed of one sentence after the other, and what follows one start; see walks.hpp.
 //
@@ -53,7 +57,7 @@ class MarkovFollower {
     if (sites_ == 0) return true;
     local_.resize(sites_ * stride_);
     inverse_.resize(sites_ * (states_ + 1));
-    alpha_.assign(sites_ * states_, 0.0);
+    alpha_.resize(sites_ * states_);
     beta_.resize(sites_ * states_);
     scale_.resize(sites_);
     for (std::size_t t = 0; t < sites_; ++t) {
@@ -65,7 +69,16 @@ class MarkovFollower {
       std::fill(out + labels_, out + stride_, -1e300);
     }
     kernels::exp_all(local_.data(), local_.size());
-    return forward() && backward();
+    // No choice has a probability above 1, so that beta is at most the product of the later scales: what is left out at
+    // a site is worth no more than its share times that.
+    if (!forward(kSmallShare)) return false;
+    double most = 1.0 / total(), lost = 0;
+    for (std::size_t t = sites_; t-- > 0;) {
+      lost += kSmallShare * static_cast<double>(states_) * most;
+      most *= scale_[t];
+    }
+    if (!(lost < kNegligible) && !forward(0.0)) return false;
+    return backward();
   }
 
   std::size_t sites() const { return sites_; }
@@ -136,7 +149,9 @@ class MarkovFollower {
     return sum > kSmallestSum;
   }
 
-  bool forward() {
+  // States with a share of at most `least` have none.
+  bool forward(double least) {
+    std::fill(alpha_.begin(), alpha_.end(), 0.0);
     for (std::size_t t = 0; t < sites_; ++t) {
       std::fill(rows_.begin(), rows_.end(), 0.0);
       const double* inverse = &inverse_[t * (states_ + 1)];
@@ -165,18 +180,24 @@ class MarkovFollower {
       double sum = 0;
       for (std::size_t h = 0; h < states_; ++h) sum += now[h];
       if (!(sum > kSmallestSum)) return false;
-      for (std::size_t h = 0; h < states_; ++h) now[h] /= sum;
       scale_[t] = 1.0 / sum;
+      for (std::size_t h = 0; h < states_; ++h) now[h] = now[h] > least * sum ? now[h] * scale_[t] : 0.0;
     }
     return true;
   }
 
+  // What of the mass is in states that may be the last.
+  double total() const {
+    double sum = 0;
+    for (std::size_t h = 0; h < states_; ++h) sum += search_.may_end(h) ? alpha(sites_ - 1)[h] : 0.0;
+    return sum;
+  }
+
   bool backward() {
-    double total = 0;
-    for (std::size_t h = 0; h < states_; ++h) total += search_.may_end(h) ? alpha(sites_ - 1)[h] : 0.0;
-    if (!(total > kSmallestSum)) return false;
+    const double whole = total();
+    if (!(whole > kSmallestSum)) return false;
     for (std::size_t h = 0; h < states_; ++h) {
-      beta_[(sites_ - 1) * states_ + h] = search_.may_end(h) ? 1.0 / total : 0.0;
+      beta_[(sites_ - 1) * states_ + h] = search_.may_end(h) ? 1.0 / whole : 0.0;
     }
     for (std::size_t t = sites_ - 1; t > 0; --t) {
       for (std::size_t k = 0; k < kinds_.size(); ++k) {
@@ -302,6 +323,37 @@ SentenceMentions markov_mentions(const MarkovSearch& search, const FlatReading& 
         found[s] = follow_all(follower, follower.sites(), reading.types(), above);
         for (Found& one : found[s]) one.prob = std::min(one.prob, 1.0);
       });
+  return SentenceMentions::of(found);
+}
+
+SentenceMentions markov_best(const MarkovSearch& search, const FlatReading& reading, std::span<const double> local,
+                             std::span<const std::int64_t> first, std::size_t beam, bool probabilities,
+                             std::vector<std::uint8_t>& held, int threads) {
+  check(search, reading);
+  std::vector<std::int32_t> labels(local.size() / search.labels());
+  search.best_of_all(local, first, beam, threads, labels);
+  std::vector<std::vector<Found>> found(first.size() - 1);
+  std::vector<std::uint8_t> possible(found.size(), 1);
+  std::vector<std::int32_t> cells;
+  for (std::size_t s = 0; s < found.size(); ++s) {
+    cells.clear();
+    for (std::int64_t t = first[s]; t < first[s + 1]; ++t) {
+      const auto at = static_cast<std::int32_t>((t - first[s]) * static_cast<std::int64_t>(search.labels()));
+      if (labels[static_cast<std::size_t>(t)] < 0) possible[s] = 0;
+      cells.push_back(at + labels[static_cast<std::size_t>(t)]);
+    }
+    if (possible[s] != 0) reading.read(cells, found[s]);
+  }
+  held.assign(found.size(), 1);
+  if (probabilities) {
+    for_sentences(
+        search, reading, local, first, held, threads, [&](std::size_t s) { return !found[s].empty(); },
+        [&](MarkovFollower& follower, std::size_t s) {
+          follow_given(follower, follower.sites(), reading.types(), found[s]);
+          for (Found& one : found[s]) one.prob = std::min(one.prob, 1.0);
+        });
+  }
+  for (std::size_t s = 0; s < found.size(); ++s) held[s] = held[s] != 0 && possible[s] != 0 ? 1 : 0;
   return SentenceMentions::of(found);
 }
 

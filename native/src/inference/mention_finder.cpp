@@ -1,13 +1,13 @@
 #include "spanloom/inference/mention_finder.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <tuple>
 
 #include "spanloom/base/parallel.hpp"
-#include "spanloom/inference/mention_beliefs.hpp"
 
 namespace spanloom {
 namespace {
@@ -19,6 +19,11 @@ struct Shard {
   std::vector<std::int64_t> counts;
   std::vector<Found> mentions;
 };
+
+// By start, the longest first, then by label.
+bool before(const Found& a, const Found& b) {
+  return std::tie(a.start, b.end, a.type) < std::tie(b.start, a.end, b.type);
+}
 
 }  // namespace
 
@@ -32,7 +37,7 @@ SentenceMentions SentenceMentions::of(const std::vector<std::vector<Found>>& fou
   return all;
 }
 
-MentionFinder::MentionFinder(const Decoder& decoder, std::vector<ChainPart> parts)
+MentionFinder::MentionFinder(const Decoder& decoder, std::vector<FinderPart> parts)
     : decoder_(decoder), parts_(std::move(parts)) {
   if (parts_.size() != decoder_.size()) {
     throw std::invalid_argument("[MentionFinder] " + std::to_string(parts_.size()) + " parts for " +
@@ -40,26 +45,99 @@ MentionFinder::MentionFinder(const Decoder& decoder, std::vector<ChainPart> part
   }
   std::set<std::int32_t> labels;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const ChainPart& part = parts_[p];
+    const FinderPart& part = parts_[p];
     const std::size_t columns = decoder_.structure(p).columns();
-    const auto types = std::visit([](const auto& reading) { return reading.types(); }, part.reading);
-    const auto read = std::visit([](const auto& reading) { return reading.columns(); }, part.reading);
-    if (part.chain->columns() != columns || read != columns || part.transitions.size() != columns * columns ||
-        part.labels.size() != static_cast<std::size_t>(types)) {
+    const auto types = static_cast<std::size_t>(part.reader->types());
+    if (part.reader->columns() != columns || part.labels.size() != types) {
       throw std::invalid_argument("[MentionFinder] structure " + std::to_string(p) + " has " + std::to_string(columns) +
-                                  " columns; its chain has " + std::to_string(part.chain->columns()) +
-                                  ", its reading " + std::to_string(read) + " and " + std::to_string(types) +
-                                  " types; " + std::to_string(part.transitions.size()) + " transitions, " +
-                                  std::to_string(part.labels.size()) + " labels");
+                                  " columns; its reader has " + std::to_string(part.reader->columns()) + " and " +
+                                  std::to_string(types) + " types, for " + std::to_string(part.labels.size()) +
+                                  " labels");
     }
-    for (const std::int32_t label : part.labels) {
+    for (std::size_t type = 0; type < part.labels.size(); ++type) {
+      const std::int32_t label = part.labels[type];
       if (label < 0 || !labels.insert(label).second) {
         throw std::invalid_argument("[MentionFinder] label " + std::to_string(label) +
                                     " is negative, or belongs to two parts");
       }
+      const auto at = static_cast<std::size_t>(label);
+      if (origins_.size() <= at) origins_.resize(at + 1);
+      origins_[at] = {p, static_cast<std::int32_t>(type)};
     }
   }
 }
+
+class MentionFinder::Work {
+ public:
+  Work(const MentionFinder& finder, const SparseRows& rows)
+      : pass(finder.decoder_, rows), finder_(finder), believing_(finder.parts_.size()) {}
+
+  // What part p believes of the sentence that the pass is at.
+  MentionBeliefs& beliefs(std::size_t p) {
+    auto& made = believing_[p];
+    if (!made) made = finder_.parts_[p].reader->beliefs();
+    made->read(pass.scores(p), pass.sites(), finder_.decoder_.structure(p).stride());
+    return *made;
+  }
+
+  // Of mentions that exclude each other, leaves the most probable ones, in the order in which they are; of those that
+  // are equal the first by start, the longest, the first label.
+  void leave_most_probable(std::vector<Found>& mentions, std::size_t first, Wanted wanted) {
+    const std::span<Found> own = std::span(mentions).subspan(first);
+    order_.resize(own.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::sort(order_, [&](std::size_t a, std::size_t b) { return before(own[a], own[b]); });
+    const auto exclude = [&](const Found& a, const Found& b) {
+      return wanted.flat ? b.start < a.end && a.start < b.end : a.start == b.start && a.end == b.end;
+    };
+    rivals_.assign(own.size(), 0);
+    bool any = false;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const Found& one = own[order_[i]];
+      for (std::size_t j = i + 1; j < order_.size() && own[order_[j]].start < one.end; ++j) {
+        if (exclude(one, own[order_[j]])) any = rivals_[order_[i]] = rivals_[order_[j]] = 1;
+      }
+    }
+    if (!any) return;
+    if (!wanted.probabilities) judge_rivals(own);
+    std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) { return own[a].prob > own[b].prob; });
+    std::vector<std::size_t> kept;
+    for (const std::size_t i : order_) {
+      if (rivals_[i] == 0) continue;
+      const bool free = std::ranges::none_of(kept, [&](std::size_t other) { return exclude(own[i], own[other]); });
+      if (free) kept.push_back(i);
+      rivals_[i] = free ? 0 : 1;
+    }
+    std::size_t left = first;
+    for (std::size_t i = 0; i < rivals_.size(); ++i) {
+      if (rivals_[i] == 0) mentions[left++] = mentions[first + i];
+    }
+    mentions.resize(left);
+  }
+
+  Decoder::Pass pass;
+
+ private:
+  // Fills in the probabilities of mentions that exclude others.
+  void judge_rivals(std::span<Found> mentions) {
+    for (std::size_t p = 0; p < believing_.size(); ++p) {
+      MentionBeliefs* own = nullptr;
+      for (std::size_t i = 0; i < mentions.size(); ++i) {
+        const auto [part, type] = finder_.origins_[static_cast<std::size_t>(mentions[i].type)];
+        if (part != p || rivals_[i] == 0) continue;
+        if (own == nullptr) own = &beliefs(p);
+        Found one{mentions[i].start, mentions[i].end, type, 0.0};
+        own->probabilities({&one, 1});
+        mentions[i].prob = one.prob;
+      }
+    }
+  }
+
+  const MentionFinder& finder_;
+  std::vector<std::unique_ptr<MentionBeliefs>> believing_;
+  std::vector<std::size_t> order_;    // of the mentions of a sentence
+  std::vector<std::uint8_t> rivals_;  // whether a mention excludes others
+};
 
 SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int threads) const {
   const bool best = !(wanted.above > 0);
@@ -69,43 +147,37 @@ SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int 
   decoder_.check(rows);
   parallel_for(shards.size(), threads, [&](std::size_t k) {
     Shard& shard = shards[k];
-    Decoder::Pass pass(decoder_, rows);
-    std::vector<std::unique_ptr<MentionBeliefs>> believing;
-    if (beliefs) {
-      for (const ChainPart& part : parts_) {
-        believing.push_back(
-            std::visit([&](const auto& reading) { return mention_beliefs(*part.chain, part.transitions, reading); },
-                       part.reading));
-      }
-    }
+    Work work(*this, rows);
     std::vector<std::int32_t> cells;
     std::vector<Found> own;
     for (std::size_t g = k * kShardSentences; g < std::min(groups, (k + 1) * kShardSentences); ++g) {
-      const auto before = static_cast<std::ptrdiff_t>(shard.mentions.size());
-      pass.load(g);
+      const auto first = static_cast<std::ptrdiff_t>(shard.mentions.size());
+      work.pass.load(g);
       for (std::size_t p = 0; p < parts_.size(); ++p) {
         own.clear();
         if (best) {
-          pass.best(p, cells);
-          std::visit([&](const auto& reading) { reading.read(cells, own); }, parts_[p].reading);
+          work.pass.best(p, cells);
+          parts_[p].reader->read(cells, work.pass.sites(), own);
         }
         if (beliefs && (!best || !own.empty())) {
-          believing[p]->read(pass.scores(p), pass.sites(), decoder_.structure(p).stride());
+          MentionBeliefs& believed = work.beliefs(p);
           if (best) {
-            believing[p]->probabilities(own);
+            believed.probabilities(own);
           } else {
-            own = believing[p]->mentions_above(wanted.above);
+            own = believed.mentions_above(wanted.above);
           }
         }
         for (Found& one : own) one.type = parts_[p].labels[static_cast<std::size_t>(one.type)];
         shard.mentions.insert(shard.mentions.end(), own.begin(), own.end());
       }
       if (parts_.size() > 1 || !best) {
-        std::stable_sort(shard.mentions.begin() + before, shard.mentions.end(), [](const Found& a, const Found& b) {
-          return std::tie(a.start, b.end, a.type) < std::tie(b.start, a.end, b.type);
-        });
+        std::stable_sort(shard.mentions.begin() + first, shard.mentions.end(), before);
       }
-      shard.counts.push_back(static_cast<std::int64_t>(shard.mentions.size()) - before);
+      if (best && (wanted.exclusive || wanted.flat)) {
+        work.leave_most_probable(shard.mentions, static_cast<std::size_t>(first),
+                                 {beliefs, 0, wanted.exclusive, wanted.flat});
+      }
+      shard.counts.push_back(static_cast<std::int64_t>(shard.mentions.size()) - first);
     }
   });
   SentenceMentions found;

@@ -6,7 +6,6 @@
 
 #include "spanloom/base/parallel.hpp"
 #include "spanloom/inference/decoder.hpp"
-#include "spanloom/inference/mention_beliefs.hpp"
 #include "spanloom/inference/segment_sums.hpp"
 
 namespace spanloom {
@@ -51,14 +50,11 @@ void for_sentences(std::span<const double> scores, std::size_t columns, std::spa
 
 }  // namespace
 
-template <class Reading>
-void chain_probabilities(const ChainStructure& structure, std::span<const double> global, const Reading& reading,
-                         std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
-                         int threads) {
-  const std::size_t columns = structure.columns();
+void mention_probabilities(const MentionReader& reader, std::span<const double> scores,
+                           std::span<const std::int64_t> site_ptr, MentionLists& lists, int threads) {
+  const std::size_t columns = reader.columns();
   for_sentences(scores, columns, site_ptr, lists, threads, [&] {
-    return [columns, beliefs = mention_beliefs(structure, global, reading)](std::size_t, std::span<const double> own,
-                                                                            std::span<Found> mentions) {
+    return [columns, beliefs = reader.beliefs()](std::size_t, std::span<const double> own, std::span<Found> mentions) {
       beliefs->read(own.data(), own.size() / columns, columns);
       beliefs->probabilities(mentions);
     };
@@ -102,10 +98,5 @@ std::vector<double> segment_scores(const LatticeStructure& structure, std::size_
   for (std::int32_t s = 0; s < lattice.segments(); ++s) out.insert(out.end(), sums[s], sums[s] + columns);
   return out;
 }
-
-template void chain_probabilities(const ChainStructure&, std::span<const double>, const FlatReading&,
-                                  std::span<const double>, std::span<const std::int64_t>, MentionLists&, int);
-template void chain_probabilities(const ChainStructure&, std::span<const double>, const SeparatorReading&,
-                                  std::span<const double>, std::span<const std::int64_t>, MentionLists&, int);
 
 }  // namespace spanloom

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, reading_order
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from spanloom.models.trained import Trained
 
 Mentions = list[list[Mention]]
+FLAT: Final = "flat"
+Exclusive = bool | Literal["flat"]
 SMALLEST = 1e-9
 """The least probability that is looked for, where calibration makes much of little."""
 
@@ -29,7 +31,7 @@ class Rule:
     thresholds
         By label, the least probability of a mention; None: the mentions of the best structure.
     exclusive
-        Whether the same tokens have one label at most.
+        Whether the same tokens have one label at most; ``"flat"``: whether mentions share no tokens.
     fitting
         Whether mentions that the model cannot hold together are left out, the least probable first. With thresholds.
     calibration
@@ -37,7 +39,7 @@ class Rule:
     """
 
     thresholds: Mapping[str, float] | None = None
-    exclusive: bool = False
+    exclusive: Exclusive = False
     fitting: bool = True
     calibration: Calibration | None = None
 
@@ -53,10 +55,12 @@ class Rule:
         """Return the mentions of each sentence; with thresholds they have probabilities anyway."""
         if self.thresholds is not None:
             return self._above(trained, sentences, threads)
-        find = trained.find_with_probabilities if probabilities else trained.find
-        found = find(sentences, threads, conflicts)
         if self.exclusive:
-            found = self._exclusive(trained, sentences, found, threads)
+            flat = self.exclusive == FLAT
+            found = trained.find_exclusive(sentences, threads, conflicts, flat=flat, probabilities=probabilities)
+        else:
+            find = trained.find_with_probabilities if probabilities else trained.find
+            found = find(sentences, threads, conflicts)
         return self.calibrated(found) if probabilities else found
 
     def calibrated(self, found: Mentions, best: Mentions | None = None) -> Mentions:
@@ -84,20 +88,8 @@ class Rule:
         thresholds = self.thresholds or {}
         found = [m for m in believed if (m.prob or 0.0) >= thresholds.get(m.label, math.inf)]
         if self.exclusive:
-            found = one_label(found)
+            found = most_probable(found, flat=self.exclusive == FLAT)
         return fitting(trained, found) if self.fitting else found
-
-    def _exclusive(
-        self, trained: Trained, sentences: Sequence[Sentence], found: Mentions, threads: int | None
-    ) -> Mentions:
-        """Compute probabilities only for sentences in which some tokens have two labels."""
-        twice = [i for i, own in enumerate(found) if len({m.parts for m in own}) < len(own)]
-        judged = trained.probabilities([sentences[i] for i in twice], [found[i] for i in twice], threads)
-        done = list(found)
-        for i, own in zip(twice, judged, strict=True):
-            kept = set(one_label(own))
-            done[i] = [m for m in found[i] if m in kept]
-        return done
 
     def to_json(self) -> dict[str, Any]:
         """Return a plain dict."""
@@ -113,7 +105,8 @@ class Rule:
             thresholds = {str(label): float(value) for label, value in thresholds.items()}
         stored = data.get("calibration")
         calibration = None if stored is None else Calibration.from_json(stored)
-        return cls(thresholds, bool(data["exclusive"]), bool(data["fitting"]), calibration)
+        exclusive: Exclusive = FLAT if data["exclusive"] == FLAT else bool(data["exclusive"])
+        return cls(thresholds, exclusive, bool(data["fitting"]), calibration)
 
 
 def among(found: Mentions, best: Mentions) -> list[bool]:
@@ -121,20 +114,28 @@ def among(found: Mentions, best: Mentions) -> list[bool]:
     return [m in known for own, known in zip(found, map(set, best), strict=True) for m in own]
 
 
-def one_label(mentions: Sequence[Mention]) -> list[Mention]:
-    """Keep the most probable of the mentions with the same tokens.
+def most_probable(mentions: Sequence[Mention], *, flat: bool) -> list[Mention]:
+    """Keep the most probable of the mentions with the same tokens; with ``flat``, of those that share a token.
 
     Examples
     --------
-    >>> one_label([Mention("DNA", ((0, 2),), prob=0.6), Mention("RNA", ((0, 2),), prob=0.7)])
-    [Mention(label='RNA', parts=((0, 2),), prob=0.7)]
+    >>> found = [Mention("DNA", ((0, 2),), 0.6), Mention("RNA", ((0, 2),), 0.7), Mention("RNA", ((0, 1),), 0.9)]
+    >>> most_probable(found, flat=False)
+    [Mention(label='RNA', parts=((0, 2),), prob=0.7), Mention(label='RNA', parts=((0, 1),), prob=0.9)]
+    >>> most_probable(found, flat=True)
+    [Mention(label='RNA', parts=((0, 1),), prob=0.9)]
     """
-    best: dict[Any, Mention] = {}
-    for mention in mentions:
-        known = best.setdefault(mention.parts, mention)
-        if (mention.prob or 0.0) > (known.prob or 0.0):
-            best[mention.parts] = mention
-    return [mention for mention in mentions if best[mention.parts] is mention]
+    kept: list[Mention] = []
+    for mention in sorted(sorted(mentions, key=reading_order), key=lambda m: -(m.prob or 0.0)):
+        if not any(exclude(mention, other, flat=flat) for other in kept):
+            kept.append(mention)
+    left = set(kept)
+    return [mention for mention in mentions if mention in left]
+
+
+def exclude(a: Mention, b: Mention, *, flat: bool) -> bool:
+    """Whether two mentions have the same tokens; with ``flat``, whether they share one."""
+    return a.overlaps(b) if flat else a.parts == b.parts
 
 
 def fitting(trained: Trained, mentions: list[Mention]) -> list[Mention]:

@@ -1,6 +1,6 @@
 """What a model believes of a sentence: probabilities of mentions, the best sets, samples."""
 
-from spanloom.inference.batch import Batch, ReadChain
+from spanloom.inference.batch import Batch, ReadChain, Reader
 from spanloom.inference.distribution import Distribution, Marginals
 from spanloom.inference.enumeration import Enumeration
 from spanloom.inference.independent import Independent
@@ -24,6 +24,7 @@ __all__ = [
     "Mixture",
     "Nesting",
     "ReadChain",
+    "Reader",
     "Reading",
     "Reread",
     "SegmentSets",

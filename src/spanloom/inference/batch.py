@@ -13,11 +13,12 @@ import numpy as np
 
 from spanloom._native import (
     ChainStructure,
+    MentionReader,
     SegmentalStructure,
     SegmentStructure,
     SpanStructure,
     TreeStructure,
-    chain_probabilities,
+    chain_reader,
     segment_probabilities,
 )
 from spanloom.base.arrays import Floats, Ints32, Pointers
@@ -26,12 +27,23 @@ from spanloom.inference.readings import Reading
 from spanloom.inference.trellis import Trellis
 
 
+class Reader(NamedTuple):
+    """How mentions are read off structures natively, and the labels of its types."""
+
+    native: MentionReader
+    types: tuple[str, ...]
+
+
 class ReadChain(NamedTuple):
     """A chain, its transition scores ``[from * to]``, and how its columns are read."""
 
     structure: ChainStructure
     transitions: Floats
     reading: Reading
+
+    def reader(self) -> Reader:
+        """Return how mentions are read off it, with their probabilities, natively."""
+        return Reader(chain_reader(self.structure, self.transitions, self.reading.native), self.reading.types)
 
     def trellis(self, scores: Floats) -> Trellis:
         """Return the distribution of one sentence with these scores ``[site * column]``."""
@@ -62,13 +74,12 @@ class Batch:
     mentions: Sequence[Sequence[Mention]]
     threads: int = 0
 
-    def by_chain(self, chain: ReadChain) -> list[list[float]]:
-        """Return the probability of each mention under a chain with its own transition scores."""
-        structure, transitions, reading = chain
-        numbers = {label: i for i, label in enumerate(reading.types)}
+    def by_reader(self, reader: Reader) -> list[list[float]]:
+        """Return the probability of each mention by what reads the structures."""
+        numbers = {label: i for i, label in enumerate(reader.types)}
         first, starts, ends, types = mention_places(self.mentions, numbers)
         given = (self.scores, self.ptr, first, starts, ends, types, self.threads)
-        return _lists(chain_probabilities(structure, transitions, reading.native, *given), first)
+        return _lists(reader.native.probabilities(*given), first)
 
     def by_segments(
         self,

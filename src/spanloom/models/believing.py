@@ -31,21 +31,32 @@ class Finder:
 
     @classmethod
     def of(cls, components: Sequence[Component], weights: Sequence[Weights], decoder: Decoder) -> Finder | None:
-        """Return a finder; None unless all components are chains, each with labels of its own."""
+        """Return a finder; None unless all components can be read natively, each with labels of its own."""
         labels = sorted(label for component in components for label in component.types)
         numbers = {label: i for i, label in enumerate(labels)}
-        chains = [component.chain(one.globals) for component, one in zip(components, weights, strict=True)]
-        if len(numbers) < len(labels) or None in chains:
+        readers = [component.reader(one.globals) for component, one in zip(components, weights, strict=True)]
+        if len(numbers) < len(labels) or None in readers:
             return None
-        parts = [
-            (chain, transitions, reading.native, np.array([numbers[t] for t in reading.types], np.int32))
-            for chain, transitions, reading in filter(None, chains)
-        ]
+        parts = [(one.native, np.array([numbers[t] for t in one.types], np.int32)) for one in filter(None, readers)]
         return cls(MentionFinder(decoder, parts), labels)
 
-    def find(self, rows: SparseRows, threads: int | None, *, probabilities: bool = False, above: float = 0) -> Mentions:
-        """Return the mentions of the best structures; with ``above``, every one with at least this probability."""
-        ptr, places, probs = self.native.find(rows, threads or 0, probabilities=probabilities, above=above)
+    def find(
+        self,
+        rows: SparseRows,
+        threads: int | None,
+        *,
+        probabilities: bool = False,
+        above: float = 0,
+        exclusive: bool = False,
+        flat: bool = False,
+    ) -> Mentions:
+        """Return the mentions of the best structures; with ``above``, every one with at least this probability.
+
+        ``exclusive``: of mentions of the best structures with the same tokens, only the most probable one; ``flat``: of
+        those that share a token.
+        """
+        wanted = {"probabilities": probabilities, "exclusive": exclusive, "flat": flat}
+        ptr, places, probs = self.native.find(rows, threads or 0, above=above, **wanted)
         return gathered(self.labels, ptr, places, probs if probabilities or above > 0 else None)
 
 

@@ -11,7 +11,7 @@ from spanloom.base.arrays import Cells, Floats, Pointers, Tied
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.inference import Batch, Distribution, ReadChain
+from spanloom.inference import Batch, Distribution, ReadChain, Reader
 from spanloom.schemes.partial import Mask
 from spanloom.schemes.words import TOKEN
 
@@ -114,11 +114,16 @@ class Component(ABC):
         return ()
 
     def chain(self, global_scores: Floats) -> ReadChain | None:
-        """Return a chain with the same columns, for these scores of global cells; None if there is none.
-
-        Mentions of such components are found and judged natively, in one pass.
-        """
+        """Return a chain with the same columns, for these scores of global cells; None if there is none."""
         return None
+
+    def reader(self, global_scores: Floats) -> Reader | None:
+        """Return how its structures are read natively, for these scores of global cells; None if they cannot be.
+
+        Mentions of such components are found and judged in one pass.
+        """
+        chain = self.chain(global_scores)
+        return None if chain is None else chain.reader()
 
     def believed(
         self, decoder: Decoder, rows: SparseRows, shapes: Shapes, threads: int, above: float = 0
@@ -145,10 +150,10 @@ class Component(ABC):
         """
 
     def probabilities(self, batch: Batch, shapes: Shapes) -> list[list[float]]:
-        """Return the probabilities of the mentions of many sentences; those of a chain natively."""
-        chain = self.chain(batch.global_scores)
-        if chain is not None:
-            return batch.by_chain(chain)
+        """Return the probabilities of the mentions of many sentences; natively if there is a reader."""
+        reader = self.reader(batch.global_scores)
+        if reader is not None:
+            return batch.by_reader(reader)
         found: list[list[float]] = []
         for number, own in enumerate(batch.mentions):
             scores = batch.scores_of(number, len(self.columns))

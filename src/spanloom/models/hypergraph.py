@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanloom._native import HypergraphStructure
+from spanloom._native import HypergraphStructure, hypergraph_reader
 from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention
-from spanloom.inference import Trellis, unfolded_trellis
+from spanloom.inference import Reader, Trellis, unfolded_trellis
 from spanloom.models.component import Component, Shapes
 from spanloom.models.per_type import PerType
 from spanloom.schemes.hypergraph import BEGIN, EDGES, decode_hypergraph, encode_hypergraph
@@ -31,7 +31,6 @@ class HypergraphComponent(Component):
     """The hypergraph of one type."""
 
     columns = EDGES
-    exact = False
 
     def __init__(self, type_: str) -> None:
         self.type = type_
@@ -67,6 +66,9 @@ class HypergraphComponent(Component):
     def distribution(self, scores: Floats, global_scores: Floats, shapes: Shapes, number: int = 0) -> Trellis:
         """Return the distribution over mention sets, without the spurious structures; see ``inference.unfolded``."""
         return unfolded_trellis(scores, self.type)
+
+    def reader(self, global_scores: Floats) -> Reader:
+        return Reader(hypergraph_reader(), (self.type,))
 
     def words(self, column: int, left: str = "", right: str = "") -> str:
         return hypergraph_words(column, self.type, left or TOKEN)

@@ -16,6 +16,7 @@ from spanloom._native import (
     ChoiceStructure,
     FlatReading,
     MarkovSearch,
+    markov_best,
     markov_mentions,
     markov_probabilities,
 )
@@ -185,16 +186,21 @@ class Markov(Trained):
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
     ) -> Mentions:
-        found: Mentions = []
-        for chunk in chunks(sentences, max(CHUNK // self.size, 1)):
-            found += self._decoded(chunk, self.local_scores(chunk, threads or 0), _bounds(chunk), threads)
-        return found
+        return self._found(sentences, threads, probabilities=False)
 
-    def _decoded(self, sentences: Sequence[Sentence], local: Floats, bounds: Pointers, threads: int | None) -> Mentions:
-        _, labels = self._search.best(local.ravel(), bounds, self.model.beam or 0, threads or 0)
-        for s in np.unique(np.searchsorted(bounds, np.flatnonzero(labels < 0), side="right") - 1).tolist():
-            labels[bounds[s] : bounds[s + 1]] = self._at_any_cost(sentences[s])
-        return self.segments.decode_all(labels, bounds)
+    def _found(self, sentences: Sequence[Sentence], threads: int | None, *, probabilities: bool) -> Mentions:
+        done: Mentions = []
+        types, reading = self._labels()
+        for chunk in chunks(sentences, max(CHUNK // (len(self.last) if probabilities else self.size), 1)):
+            given = (self.local_scores(chunk, threads or 0).ravel(), _bounds(chunk), self.model.beam or 0, threads or 0)
+            ptr, places, probs, held = markov_best(self._search, reading, *given, probabilities=probabilities)
+            found = gathered(types, ptr, places, probs if probabilities else None)
+            for s in np.flatnonzero(held == 0).tolist():
+                found[s] = self.segments.decode(self._at_any_cost(chunk[s]))
+                if probabilities:
+                    found[s] = self.probabilities([chunk[s]], [found[s]], 1)[0]
+            done += found
+        return done
 
     def _at_any_cost(self, sentence: Sentence) -> npt.NDArray[np.int32]:
         """The best labels without beam, or without dictionary if that leaves none, or outside if there are none."""
@@ -228,12 +234,7 @@ class Markov(Trained):
     def find_with_probabilities(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
     ) -> Mentions:
-        done: Mentions = []
-        for chunk in chunks(sentences, max(CHUNK // len(self.last), 1)):
-            local, bounds = self.local_scores(chunk, threads or 0), _bounds(chunk)
-            found = self._decoded(chunk, local, bounds, threads)
-            done += self._judged(found, self._relaxed(chunk, local, bounds, threads or 0), bounds, threads)
-        return done
+        return self._found(sentences, threads, probabilities=True)
 
     def _judged(self, found: Mentions, local: Floats, bounds: Pointers, threads: int | None) -> Mentions:
         """Give mentions their probabilities; sentence ``s`` has the tokens from ``bounds[s]`` on."""

@@ -16,6 +16,7 @@ import numpy as np
 from spanloom._native import ChoiceStructure, Decoder, Structure, weight_table
 from spanloom.base.arrays import Floats32
 from spanloom.base.model_file import forget
+from spanloom.features import FeatureExtractor
 from spanloom.learning import Weights
 
 _BLOCK = 1 << 16  # rows that are copied at a time
@@ -68,3 +69,14 @@ def _common(features: Sequence[Floats32], columns: Sequence[int]) -> Floats32 | 
 
 def _stride(columns: int) -> int:
     return ChoiceStructure(columns).stride
+
+
+def without_unused(extractor: FeatureExtractor, weights: Sequence[Weights]) -> tuple[FeatureExtractor, list[Weights]]:
+    """Drop the features that no component uses; with an L1 penalty that is most of them."""
+    used = np.zeros(extractor.size, np.bool_)
+    for one in weights:
+        used |= one.features.any(axis=1)
+    if used.all():
+        return extractor, list(weights)
+    smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
+    return extractor.keep(np.flatnonzero(used)), smaller

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.penalty import Penalty
+from spanloom.decisions.rule import exclude, most_probable
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution
@@ -80,6 +82,18 @@ class Trained(ABC):
         """Yield what the model believes of each of many sentences."""
         return map(self.distribution, sentences)
 
+    def may_have(self, *, flat: bool) -> bool:
+        """Whether it can give the same tokens two labels; with ``flat``, whether mentions can share tokens."""
+        if self.model.makes is not None or not self.model.probabilistic:
+            return False
+        if flat:
+            pairs = product(self.labels, repeat=2)
+            return any(self.model.misfit([Mention(a, ((0, 2),)), Mention(b, ((0, 1),))]) is None for a, b in pairs)
+        return any(
+            self.model.misfit([Mention(a, ((0, 1),)), Mention(b, ((0, 1),))]) is None
+            for a, b in combinations(sorted(self.labels), 2)
+        )
+
     @property
     def belief(self) -> str:
         """What its probabilities are.
@@ -103,6 +117,24 @@ class Trained(ABC):
     ) -> Mentions:
         """Return what ``find`` does, with probabilities."""
         return self.probabilities(sentences, self.find(sentences, threads, conflicts), threads)
+
+    def find_exclusive(
+        self,
+        sentences: Sequence[Sentence],
+        threads: int | None = None,
+        conflicts: Counter[str] | None = None,
+        *,
+        flat: bool,
+        probabilities: bool = False,
+    ) -> Mentions:
+        """Return what ``find`` does, but of mentions that exclude each other only the most probable ones."""
+        found = (self.find_with_probabilities if probabilities else self.find)(sentences, threads, conflicts)
+        rivals = [i for i, own in enumerate(found) if any(exclude(a, b, flat=flat) for a, b in combinations(own, 2))]
+        judged = self.probabilities([sentences[i] for i in rivals], [found[i] for i in rivals], threads)
+        for i, own in zip(rivals, judged, strict=True):
+            kept = set(most_probable(own, flat=flat))
+            found[i] = [m for m in found[i] if m in kept]
+        return found
 
     def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
         """Return every mention with at least a probability, which is above 0, in reading order."""

@@ -1,27 +1,25 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <variant>
 #include <vector>
 
-#include "spanloom/inference/chain.hpp"
 #include "spanloom/inference/decoder.hpp"
-#include "spanloom/inference/readings.hpp"
+#include "spanloom/inference/mention_reader.hpp"
 
 namespace spanloom {
 
-// One structure of a decoder as a chain, and how its columns are read as mentions.
-struct ChainPart {
-  std::shared_ptr<const ChainStructure> chain;  // with the columns of the decoder's structure
-  std::vector<double> transitions;              // [columns * columns], from * columns + to
-  std::variant<FlatReading, SeparatorReading> reading;
-  std::vector<std::int32_t> labels;  // the label of each type of the reading
+// How one structure of a decoder is read as mentions.
+struct FinderPart {
+  std::shared_ptr<const MentionReader> reader;  // with the columns of the decoder's structure
+  std::vector<std::int32_t> labels;             // the label of each of its types
 };
 
 // What is wanted of mentions.
 struct Wanted {
   bool probabilities = false;
   double above = 0;  // if above 0: every mention with at least this probability, instead of those of the best structure
+  bool exclusive = false;  // of mentions of the best structure with the same tokens, only the most probable one
+  bool flat = false;       // of those that share a token, too
 };
 
 // The mentions of sentences: those of sentence s are mentions[ptr[s] .. ptr[s + 1]), their type is their label.
@@ -37,17 +35,26 @@ class MentionFinder {
  public:
   // The decoder must outlive the finder. Throws std::invalid_argument, with the values, unless there is a part that
   // fits for each structure, and every label belongs to one part.
-  MentionFinder(const Decoder& decoder, std::vector<ChainPart> parts);
+  MentionFinder(const Decoder& decoder, std::vector<FinderPart> parts);
 
   const Decoder& decoder() const { return decoder_; }
 
   // Mentions of the best structure of one part are in the order in which it is read; those of several parts, and those
-  // above a probability, by start, longest first, then label. Probabilities are those without the decoder's offsets.
+  // above a probability, by start, longest first, then label. Probabilities are those without the decoder's offsets,
+  // and of the parts each for itself: what `exclusive` and `flat` leave out does not change those of the rest.
   SentenceMentions find(const SparseRows& rows, Wanted wanted, int threads) const;
 
  private:
+  // What one thread has beside the sentences: beliefs of each part are made when they are asked for.
+  class Work;
+
   const Decoder& decoder_;
-  std::vector<ChainPart> parts_;
+  std::vector<FinderPart> parts_;
+  struct Origin {
+    std::size_t part = 0;
+    std::int32_t type = -1;
+  };
+  std::vector<Origin> origins_;  // [label]: its part, and its type there
 };
 
 }  // namespace spanloom

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "spanloom/inference/lattice_structure.hpp"
-#include "spanloom/inference/readings.hpp"
+#include "spanloom/inference/mention_reader.hpp"
 
 namespace spanloom {
 
@@ -17,10 +17,8 @@ struct MentionLists {
 // Fills in the probabilities of given mentions, sentence by sentence on several threads.
 // scores: [sites of all sentences, columns]; site_ptr: [sentences + 1]. Throws std::invalid_argument if they do not
 // fit.
-template <class Reading>
-void chain_probabilities(const ChainStructure& structure, std::span<const double> global, const Reading& reading,
-                         std::span<const double> scores, std::span<const std::int64_t> site_ptr, MentionLists& lists,
-                         int threads);
+void mention_probabilities(const MentionReader& reader, std::span<const double> scores,
+                           std::span<const std::int64_t> site_ptr, MentionLists& lists, int threads);
 
 // The same for segments with columns, chosen along a path or each for itself; the type of a mention is its column.
 void segment_probabilities(const LatticeStructure& structure, std::span<const double> global,
