@@ -31,7 +31,6 @@ MENTIONS = {
     "adagrad": "c7c0b744e8bf32ed",
     "perceptron": "2d70303627bc1c02",
     "sdca": "5911a21385114900",
-    "cascade": "ce7e546691d48ff8",
 }
 """What each model finds in the test part of the sample corpus."""
 

@@ -35,7 +35,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "adagrad": {"model": "chain", "trainer": "adagrad"},
     "perceptron": {"model": "chain", "trainer": "perceptron"},
     "sdca": {"model": "edge", "trainer": "sdca"},
-    "cascade": {"model": "cascade", "trainer": LBFGS(max_iter=8)},
 }
 
 
