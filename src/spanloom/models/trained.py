@@ -262,6 +262,24 @@ def chunks(sentences: Sequence[Sentence], tokens: int) -> Iterator[Sequence[Sent
         yield sentences[start:]
 
 
+MOST_NAMES = 1000
+"""Labels and other names in a list of the header that need not be in proportion to the arrays."""
+
+
+def _check_size(stored: Any, size: int) -> None:
+    """Refuse headers that would make large things of small files: pairs of labels are made before weights are read."""
+    level = [stored]
+    while level:
+        values = [v for one in level for v in (one.values() if isinstance(one, dict) else one)]
+        level = [value for value in values if isinstance(value, dict | list)]
+        for value in level:
+            if len(value) > MOST_NAMES and len(value) ** 2 > size:
+                raise ModelFileError(
+                    f"the header has a list of {len(value):,} names, and the arrays have {size:,} bytes: there are "
+                    "no weights for so many"
+                )
+
+
 def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:
     """Undo ``Trained.state``; ``ModelFileError``, ``ValueError``, ``KeyError`` or ``TypeError`` if that cannot be."""
     stored = header["model"]
@@ -270,6 +288,7 @@ def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:
             f"the model is a {stored['name']!r}, which this version of spanloom does not have; if it is yours, import "
             "the module that defines it before you load the file"
         )
+    _check_size(stored, sum(array.nbytes for array in arrays.values()))
     extractor = FeatureExtractor.from_state(below(arrays, "features."), header["features"])
     trained = MODELS[stored["name"]].restore(stored, arrays, extractor)
     trained.penalty = {}
