@@ -19,6 +19,8 @@ from spanloom.formats.raw import from_text
 from spanloom.formats.report import Report
 from spanloom.formats.writing import binary_target
 
+keeps_probabilities = True
+
 
 def read(path: str, report: Report, *, align: str = "strict", label: str = "type") -> Iterator[Document]:
     """Yield the documents of a BioC collection.
