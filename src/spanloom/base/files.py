@@ -104,7 +104,16 @@ def whole_files(path: str | os.PathLike[str], *, name: Callable[[Path], Path] | 
     except OSError as error:
         raise _of(path, part, error) from None
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        _remove(part)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder; once more, if that was interrupted or failed half-way."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _of(path: str | os.PathLike[str], part: Path, error: OSError) -> OSError:

@@ -11,6 +11,8 @@ from spanloom.base.errors import ModelFileError, ParameterError
 
 _LONGEST_NUMBER = 300
 """In digits; longer ones take quadratic time to read."""
+DEEPEST = 100
+"""Levels of nested lists and objects in the files that we read."""
 
 
 def dump(value: Mapping[str, Any], where: str) -> str:
@@ -43,11 +45,35 @@ def parse(text: str | bytes, where: str) -> dict[str, Any]:
         )
     except ModelFileError as error:
         raise ModelFileError(f"damaged: the {where} has {error}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ModelFileError(f"damaged: the {where} is nested deeper than {DEEPEST} levels") from None
+    except ValueError as error:
         raise ModelFileError(f"damaged: the {where} is not JSON ({error})") from None
+    if is_deep(value):
+        raise ModelFileError(f"damaged: the {where} is nested deeper than {DEEPEST} levels")
     if not isinstance(value, dict):
         raise ModelFileError(f"damaged: the {where} is not a JSON object")
     return value
+
+
+def is_deep(value: Any, most: int = DEEPEST) -> bool:
+    """Whether lists and objects are nested in more than ``most`` levels.
+
+    Examples
+    --------
+    >>> is_deep([[]], 2), is_deep([[]], 1)
+    (False, True)
+    """
+    level, depth = [value] if isinstance(value, dict | list) else [], 0
+    while level and depth <= most:
+        depth += 1
+        level = [
+            one
+            for outer in level
+            for one in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(one, dict | list)
+        ]
+    return depth > most
 
 
 def _check(value: Any, where: str) -> None:

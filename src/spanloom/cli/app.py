@@ -50,6 +50,11 @@ def main() -> None:
         app()
     except SpanloomError as error:
         _fail(str(error))
+    except MemoryError:
+        _fail(
+            "there is not enough memory. For training: fewer features (--set min_count=2), a smaller corpus, or "
+            "features in files (docs/scale.md); for tagging: shorter documents, or fewer --threads"
+        )
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
 

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from types import TracebackType
 
+from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from spanloom.cli.console import make_console
 from spanloom.learning import Iteration, Watched
 
 EVERY_SECONDS = 10.0
+
+
+class _Teller(logging.Handler):
+    """Prints what the library logs, such as how much memory a training will take; each sentence once."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self.console = console
+        self.told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self.told:
+            self.told.add(text)
+            self.console.print(text)
 
 
 class TrainingProgress:
@@ -27,8 +44,12 @@ class TrainingProgress:
         self._watched = Watched(max_iter)
         self._progress: Progress | None = None
         self._told = time.monotonic()
+        self._log = logging.getLogger("spanloom.learning")
+        self._teller = _Teller(self.console)
 
     def __enter__(self) -> TrainingProgress:
+        self._log.addHandler(self._teller)
+        self._log.setLevel(logging.INFO)
         if self.console.is_terminal:
             self._progress = Progress(
                 SpinnerColumn(),
@@ -46,6 +67,7 @@ class TrainingProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._log.removeHandler(self._teller)
         if self._progress is not None:
             self._progress.stop()
 

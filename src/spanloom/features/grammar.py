@@ -38,6 +38,7 @@ from spanloom.features.templates import (
     ANCHORS,
     FLAGS,
     INDEXED,
+    MAX_CHARACTERS,
     MAX_DEPTH,
     MAX_LENGTH,
     MAX_OFFSET,
@@ -85,11 +86,15 @@ _TOKEN = re.compile(
     r'\s*(?:(?P<name>[^\W\d][\w\-]*)|(?P<int>[+-]?\d+)|(?P<quoted>"[^"]*")|(?P<mark>>=|\.\.|[\[\](),&]))'
 )
 _STRETCH = re.compile(r"\[\s*(?:(between)|left\s*\.\.\s*right)\s*\]")
-_SIDE = re.compile(r"\[\s*(?:(left|right)\s*([+-]\s*\d{1,4})?|between)\s*\]")
+_SIDE = re.compile(r"\[\s*(?:(left|right)(?:\s*([+-]\s*\d{1,4}))?|between)\s*\]")
 
 
 class _Parser:
     def __init__(self, text: str) -> None:
+        if len(text) > MAX_CHARACTERS:
+            raise ParameterError(
+                f"template {text[:40]!r}… has {len(text)} characters; at most {MAX_CHARACTERS} are allowed"
+            )
         self.text = text
         self.at = 0  # where the current token starts
         self.kind = ""  # "name", "int", "quoted", "mark", or "" at the end

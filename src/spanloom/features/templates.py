@@ -12,6 +12,7 @@ MAX_OFFSET = 100
 MAX_LENGTH = 1000
 MAX_TEMPLATES = 1000
 MAX_DEPTH = 16
+MAX_CHARACTERS = 10_000
 FLAGS: tuple[str, ...] = tuple(flag_names())
 
 PLAIN = ("lower", "shape", "collapsed", "digits", "squeezed", "length", "values")

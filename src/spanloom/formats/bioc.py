@@ -14,10 +14,12 @@ from spanloom.base.errors import CorpusError
 from spanloom.base.extras import need
 from spanloom.corpus.document import Document
 from spanloom.formats.align import CharMention
+from spanloom.formats.checks import BadRecord, as_int, as_list, as_object, as_string
 from spanloom.formats.loss import Unwritten
-from spanloom.formats.raw import from_text
+from spanloom.formats.raw import from_text, padded
 from spanloom.formats.report import Report
 from spanloom.formats.writing import binary_target
+from spanloom.formats.xml import declares_entities
 
 keeps_probabilities = True
 
@@ -34,7 +36,12 @@ def read(path: str, report: Report, *, align: str = "strict", label: str = "type
     """
     for k, doc in enumerate(_documents(path)):
         where = f"{path}: document {doc.id or k}"
-        text, placed = _text(doc, report, where)
+        try:
+            _check(doc)
+            text, placed = _text(doc, report, where)
+        except BadRecord as error:
+            report.broken(error.kind, where, str(error))
+            continue
         relations = [_relation(r) for holder in (doc, *doc.passages) for r in holder.relations]
         mentions: list[CharMention] = []
         for start, holder in placed:
@@ -101,6 +108,8 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
 def _documents(path: str) -> Iterator[Any]:
     json = path.lower().endswith(".json")
     package = need("bioc.biocjson" if json else "bioc.biocxml", "bioc")
+    if not json and declares_entities(path):
+        raise CorpusError("declares XML entities, which may grow without bound or name files; they are not read", path)
     try:
         if json:
             with open(path, encoding="utf-8") as file:
@@ -113,6 +122,24 @@ def _documents(path: str) -> Iterator[Any]:
     except Exception as error:  # the package lets through whatever its parsers raise
         line = getattr(error, "lineno", None) or 1
         raise CorpusError(f"not BioC: {type(error).__name__}: {error}", f"{path}:{line}") from error
+
+
+def _check(doc: Any) -> None:
+    """Raise ``BadRecord`` where the package has taken something of the wrong type from JSON."""
+    as_object(doc.infons, "infons of the document")
+    for passage in as_list(doc.passages, "passages"):
+        for holder in (passage, *as_list(passage.sentences, "sentences")):
+            if as_int(holder.offset, "offset of a passage or sentence") < 0:
+                raise BadRecord(f"a passage begins at {holder.offset}; offsets count from 0")
+            as_string(holder.text or "", "text of a passage or sentence")
+            for annotation in as_list(holder.annotations, "annotations"):
+                as_object(annotation.infons, "infons of an annotation")
+                as_string(annotation.text or "", "text of an annotation")
+                for place in as_list(annotation.locations, "locations"):
+                    as_int(place.offset, "offset of a location"), as_int(place.length, "length of a location")
+    for holder in (doc, *doc.passages):
+        for relation in as_list(holder.relations, "relations"):
+            as_object(relation.infons, "infons of a relation")
 
 
 def _text(doc: Any, report: Report, where: str) -> tuple[str, list[tuple[int, Any]]]:
@@ -128,7 +155,7 @@ def _text(doc: Any, report: Report, where: str) -> tuple[str, list[tuple[int, An
                 report.warning("offsets", where, f"a passage at {piece.offset} begins before the one before it ends")
                 text += "\n"
             elif piece.offset > len(text):
-                text += "\n" + " " * (piece.offset - len(text) - 1)
+                text = padded(text + "\n", piece.offset)
             placed.append((len(text), piece))
             if piece is holder:
                 placed.extend((len(text) + s.offset - holder.offset, s) for s in holder.sentences)

@@ -45,9 +45,7 @@ def from_brackets(values: Sequence[str], fields: Sequence[str], complain: Compla
         if not value:
             continue
         at = 0
-        for match in _BRACKET.finditer(value):
-            if match.start() != at:
-                break
+        while match := _BRACKET.match(value, at):
             at = match.end()
             content, single, closed = match.groups()
             if content is None:

@@ -6,6 +6,7 @@ import json
 from typing import Any, NoReturn
 
 from spanloom.base.errors import CorpusError
+from spanloom.base.strict_json import DEEPEST, is_deep
 from spanloom.corpus.mention import Part, Parts
 
 
@@ -21,12 +22,14 @@ def decode(line: str) -> Any:
     """Return the value of a JSON text; raises ``BadRecord`` for anything else, also NaN and half surrogate pairs."""
     try:
         value = _DECODER.decode(line)
+        if line.count("[") + line.count("{") > DEEPEST and is_deep(value):
+            raise RecursionError
         if "\\u" in line:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise BadRecord(f"not JSON: {error.msg} at column {error.colno}", "json") from None
     except RecursionError:
-        raise BadRecord("not JSON that can be read: nested too deeply", "json") from None
+        raise BadRecord(f"not JSON that can be read: nested deeper than {DEEPEST} levels", "json") from None
     except UnicodeEncodeError:
         raise BadRecord("not Unicode text: half of a surrogate pair", "json") from None
     except ValueError as error:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
-
-_PAIR = re.compile(r"#\s*([^=]*?)\s*=\s*(.*)")
 
 
 def name_and_value(comment: str) -> tuple[str, str] | None:
@@ -17,8 +14,8 @@ def name_and_value(comment: str) -> tuple[str, str] | None:
     >>> name_and_value("# newdoc id = a"), name_and_value("# newdoc")
     (('newdoc id', 'a'), None)
     """
-    match = _PAIR.match(comment)
-    return None if match is None else (match[1], match[2])
+    name, mark, value = comment.partition("=")
+    return (name[1:].strip(), value.lstrip()) if mark and name.startswith("#") else None
 
 
 def sentence_comments(comments: Sequence[str], own: Callable[[str], bool]) -> tuple[str | None, dict[str, Any]]:

@@ -1,9 +1,14 @@
-"""Files of bytes as they are, or compressed: ``.gz``, and ``.zst`` (``pip install 'spanloom[zst]'``)."""
+"""Files of bytes as they are, or compressed: ``.gz``, and ``.zst`` (``pip install 'spanloom[zst]'``).
+
+A few kilobytes may unpack to terabytes. So a file may grow to ``GROWTH`` times its size, or to ``ROOM`` bytes if that
+is more; text grows three to ten times.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Iterator
@@ -12,6 +17,9 @@ from typing import IO, Any, BinaryIO, cast
 
 from spanloom.base.errors import CorpusError
 from spanloom.base.extras import need
+
+GROWTH = 200
+ROOM = 1 << 28
 
 
 @contextmanager
@@ -32,12 +40,44 @@ def reading_bytes(path: str) -> Iterator[BinaryIO]:
 
 def _open(path: str) -> BinaryIO:
     if path.lower().endswith(".gz"):
-        return cast("BinaryIO", gzip.open(path, "rb"))
+        return _bounded(gzip.open(path, "rb"), path)
     file = open(path, "rb")  # noqa: SIM115
     if path.lower().endswith(".zst"):
         unpacked = need("zstandard", "zst").ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        return cast("BinaryIO", io.BufferedReader(unpacked))
+        return _bounded(unpacked, path)
     return file
+
+
+def _bounded(unpacked: Any, path: str) -> BinaryIO:
+    return cast("BinaryIO", io.BufferedReader(_Bounded(unpacked, path), 1 << 18))
+
+
+class _Bounded(io.RawIOBase):
+    """What is unpacked, as long as it is in proportion to what was packed."""
+
+    def __init__(self, unpacked: Any, path: str) -> None:
+        self._unpacked, self._path = unpacked, path
+        self._size = os.path.getsize(path)
+        self._left = max(ROOM, GROWTH * self._size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self._unpacked.readinto(buffer))
+        self._left -= count
+        if self._left < 0:
+            raise CorpusError(
+                f"the file has {self._size:,} bytes and unpacks to more than {max(ROOM, GROWTH * self._size):,}; if "
+                "you trust it, unpack it first",
+                self._path,
+            )
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._unpacked.close()
+        super().close()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from spanloom.corpus.tags import from_tags, to_tags
 from spanloom.formats.align import CharMention
 from spanloom.formats.checks import BadRecord
 from spanloom.formats.loss import Limits
-from spanloom.formats.raw import from_text
+from spanloom.formats.raw import from_text, padded
 from spanloom.formats.report import Report
 
 GLINER = ("tokenized_text", "ner")
@@ -79,7 +79,7 @@ def bigbio(row: Mapping[str, Any], report: Report, where: str, align: str) -> Do
                 raise BadRecord(
                     f"the passage at character {start} begins before the one before it ends, at {len(text)}"
                 )
-            text += " " * (start - len(text)) + piece
+            text = padded(text, start) + piece
     mentions = []
     for entity in _listed(row["entities"]):
         known = [f"{one['db_name']}:{one['db_id']}" for one in _listed(entity.get("normalized") or [])]

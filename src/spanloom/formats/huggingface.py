@@ -146,7 +146,7 @@ def _rows(dataset: Any, report: Report, name: str, words: str, tags: str, align:
                 doc = parse(row, report, where)
         except BadRecord as error:
             report.broken(error.kind, where, str(error))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
             report.broken("row", where, f"the row is not as its columns promise: {error!r:.120}")
         else:
             yield doc

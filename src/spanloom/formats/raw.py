@@ -11,8 +11,27 @@ from spanloom.corpus.mention import Part
 from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.formats.align import POLICIES, CharMention, align, split_at_edges
 from spanloom.formats.assemble import assemble, cut_tokens, join_at
+from spanloom.formats.checks import BadRecord
 from spanloom.formats.reading import choice
 from spanloom.formats.report import Report
+
+MOST_BLANKS = 1_000_000
+"""Characters between two passages; more would be a text that the file does not have."""
+
+
+def padded(text: str, offset: int, filling: str = " ") -> str:
+    """Return the text with blanks up to ``offset``, where the next passage stands; ``BadRecord`` if these are too many.
+
+    Examples
+    --------
+    >>> padded("A title.", 10), padded("A title.", 8)
+    ('A title.  ', 'A title.')
+    """
+    if offset - len(text) > MOST_BLANKS:
+        raise BadRecord(
+            f"a passage at character {offset:,}, and {len(text):,} before it; at most {MOST_BLANKS:,} may be between"
+        )
+    return text.ljust(offset, filling)
 
 
 def from_text(

@@ -9,6 +9,7 @@ The penalties are those of CRFsuite (its ``c2`` and ``c1``), on feature and tran
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ import numpy as np
 from spanloom._native import CompressedRows, Lbfgs, LbfgsStep, Likelihood, Objective, SparseRows, Structure, Tying
 from spanloom.base.arrays import Floats, Tied
 from spanloom.base.errors import ParameterError
+from spanloom.base.memory import check_memory, in_words
 from spanloom.base.parameters import check_choice, check_count, check_number
 from spanloom.learning.follow import Learned, Steps
 from spanloom.learning.problem import ROUGH, LearningProblem, StructureTrainer, Weights
@@ -26,6 +28,9 @@ from spanloom.learning.records import Iteration
 from spanloom.learning.sharing import SharedObjective
 from spanloom.learning.tying import shortest, untied
 
+_log = logging.getLogger(__name__)
+_TOLD = 1 << 30
+"""Bytes from which on the need of memory is told."""
 PERIOD = 10
 """Iterations over which the objective must fall by a share of the tolerance."""
 STANDSTILL = 0.1
@@ -130,6 +135,7 @@ class LBFGS(StructureTrainer):
         ``known`` is a lower bound of the minimum, where there is one already.
         """
         start = time.perf_counter()
+        self._check_memory(objective.size)
         optimiser = self._optimiser(objective, x, threads)
         for number, step in self._iterate(optimiser, convex, known):
             record = Iteration(
@@ -210,6 +216,31 @@ class LBFGS(StructureTrainer):
             np.float32
         )
         return objective.parameters(weights.ravel(), untied(problem.start.globals, problem.global_tying))
+
+    def bytes_for(self, parameters: int) -> int:
+        """Return how much memory a training takes beside the features.
+
+        Point, gradient, their successors and, with L1, the pseudo-gradient are double; direction and history, two
+        vectors a step, are float, and so are the weights that the gradient reads and those that come out.
+
+        Examples
+        --------
+        >>> LBFGS(memory=6).bytes_for(1_000_000)
+        92000000
+        """
+        doubles = 5 if self.l1 > 0 else 4
+        return parameters * (8 * doubles + 4 * (1 + 2 * self.memory) + 2 * 4)
+
+    def _check_memory(self, parameters: int) -> None:
+        needed = self.bytes_for(parameters)
+        if needed >= _TOLD:
+            _log.info("training takes about %s of memory beside the features", in_words(needed))
+        check_memory(
+            needed,
+            f"training of {parameters:,} weights",
+            "leave out rare features (min_count=2), use fewer or smaller templates, memory=2, or features in files "
+            "(docs/scale.md)",
+        )
 
     def _optimiser(self, objective: Objective, x: Floats, threads: int | None) -> Lbfgs:
         return Lbfgs(objective, x, self.l1, self.l2, memory=self.memory, threads=threads or 0)

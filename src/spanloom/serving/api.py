@@ -262,6 +262,8 @@ async def _answer(service: Service, endpoint: Endpoint, path: dict[str, str], bo
         return 404, {"error": str(error)}
     except (BadRecord, SpanloomError) as error:
         return 400, {"error": str(error)}
+    except MemoryError:
+        return 503, {"error": "there is not enough memory for this request; send the texts in several"}
     except Exception:
         log.exception("%s %s failed", endpoint.method, endpoint.path)
         return 500, {"error": "internal error; the server's log says more"}

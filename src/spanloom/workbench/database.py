@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.base.errors import SpanloomError
+from spanloom.workbench.errors import NotStored
 
 VERSION = 1
 """Of the tables below; a file of a newer one is not opened."""
@@ -60,7 +61,10 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._turn = threading.RLock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.2)
+        try:
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.2)
+        except sqlite3.OperationalError as error:
+            raise SpanloomError(f"{path} cannot be opened: {error}") from None
         self._connection.row_factory = sqlite3.Row
         try:
             self._open()
@@ -94,23 +98,38 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Give the connection for one transaction: all of it is on the disk at the end, or none of it."""
-        with self._turn:
+        with self._turn, self._told("stored"):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a full disk ends a transaction by itself
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Turn an error of the disk into one of ours, which says that nothing was done."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise NotStored(
+                f"{self.path}: {error}; nothing was {what}. Make room or mend the disk, and try again"
+            ) from None
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+                raise
+            raise NotStored(f"{self.path} is damaged: {error}; nothing was {what}") from None
 
     def rows(self, query: str, *values: Any) -> list[sqlite3.Row]:
         """Return all rows of a query."""
-        with self._turn:
+        with self._turn, self._told("read"):
             return self._connection.execute(query, values).fetchall()
 
     def row(self, query: str, *values: Any) -> sqlite3.Row | None:
         """Return the first row of a query, or None."""
-        with self._turn:
+        with self._turn, self._told("read"):
             found: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
             return found
 
@@ -121,5 +140,5 @@ class Database:
 
     def close(self) -> None:
         """Close the file; what was written is in it."""
-        with self._turn:
+        with self._turn, self._told("lost"):
             self._connection.close()

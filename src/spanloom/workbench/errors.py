@@ -47,3 +47,9 @@ class TooLong(Refused):
     """A body is longer than allowed."""
 
     status = 413
+
+
+class NotStored(Refused):
+    """The file of the project cannot be read or written: a full disk, a damaged one."""
+
+    status = 507

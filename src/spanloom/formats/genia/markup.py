@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 _TAG = re.compile(r"<([^<>]*)>")
 _CONS = re.compile(r'cons(?: lex="([^"]*)")?(?: sem="([^"]*)")?\s*')
-_ATTRIBUTE = re.compile(r"""\s+(lex|sem)\s*=\s*("[^"]*"|'[^']*')""")
+_ATTRIBUTE = re.compile(r"""(?<!\s)\s+(lex|sem)\s*=\s*("[^"]*"|'[^']*')""")
 _ENTITY = re.compile(r"&([^;\s]{0,12});?")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 

@@ -27,8 +27,9 @@ SENTENCES = {"": (0, 1 << 62), "train": (0, 14_836), "dev": (14_836, 16_691), "t
 ARTICLES = {"": (0, 1 << 62), "train": (0, 1_600), "dev": (1_600, 1_800), "test": (1_800, 1 << 62)}
 
 _OPEN, _CLOSE = "<article>", "</article>"
-_ID = re.compile(r"<bibliomisc>\s*([^<]*?)\s*</bibliomisc>")
-_SENTENCE = re.compile(r"<sentence\b[^>]*>(.*?)</sentence>", re.DOTALL)
+_ID = re.compile(r"<bibliomisc>([^<]*)</bibliomisc>")
+_SENTENCE = re.compile(r"<sentence\b[^>]*>")
+_SENTENCE_END = "</sentence>"
 _TITLE_END = "</title>"
 _INNER = re.compile(r"[-/]")
 _GROUP = re.compile(r"(protein|DNA|RNA)_.*")
@@ -150,7 +151,7 @@ class _Reader:
             id_match = _ID.search(self.content, start, end)
             if id_match is None:
                 self.report.warning("id", self._where(start), "an article without <bibliomisc>")
-            id = id_match[1] if id_match else f"article {count}"
+            id = id_match[1].strip() if id_match else f"article {count}"
             name, text = next(tagged, ("", None)) if tagged is not None else ("", None)
             if tagged is not None and id_match and not id.endswith(name or " "):
                 self.report.warning(
@@ -193,22 +194,32 @@ class _Reader:
 
     def _careful(self, article: _Article) -> list[Sentence]:
         """Build the sentences of one article whatever it has."""
-        places = list(_SENTENCE.finditer(self.content, article.start, article.end))
+        places = list(self._sentences(article))
         if len(places) != article.sentences:
             self.report.broken("markup", self._where(article.start), "a <sentence> of this article is not closed")
             article.chosen = range(min(len(places), article.chosen.stop))
         parsed = [self._parse(place) for place in places]
         words = self._words(article, [text for text, _ in parsed])
-        return [self._sentence(text, terms, *words[k], places[k].start()) for k, (text, terms) in enumerate(parsed)]
+        return [self._sentence(text, terms, *words[k], places[k][0]) for k, (text, terms) in enumerate(parsed)]
+
+    def _sentences(self, article: _Article) -> Iterator[Part]:
+        """Yield where the content of each sentence begins and ends; what comes after one that is not closed is left."""
+        at = article.start
+        while (opened := _SENTENCE.search(self.content, at, article.end)) is not None:
+            end = self.content.find(_SENTENCE_END, opened.end(), article.end)
+            if end < 0:
+                return
+            yield opened.end(), end
+            at = end + len(_SENTENCE_END)
 
     def _where(self, at: int) -> str:
         return f"{self.file}:{self.content.count(chr(10), 0, at) + 1}"
 
-    def _parse(self, place: re.Match[str]) -> tuple[str, list[Term]]:
+    def _parse(self, place: Part) -> tuple[str, list[Term]]:
         try:
-            return parse(place[1])
+            return parse(self.content[place[0] : place[1]])
         except BadMarkup as error:
-            self.report.broken("markup", self._where(place.start(1) + error.at), str(error))
+            self.report.broken("markup", self._where(place[0] + error.at), str(error))
             return "", []
 
     def _words(self, article: _Article, texts: list[str]) -> list[tuple[list[Part], list[str]]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from spanloom.base.strict_json import is_deep
 from spanloom.workbench.documents import check_annotator
 from spanloom.workbench.errors import Missing, Refused, TooLong
 
@@ -40,12 +41,14 @@ class Call:
         if len(self.body) > LARGEST:
             raise TooLong(f"a request may have at most {LARGEST:,} bytes of JSON; send it in several")
         try:
-            value = json.loads(self.body or b"{}", parse_constant=_no_constant)
+            value = json.loads(self.body.decode() or "{}", parse_constant=_no_constant)
+            if b"\\u" in self.body:
+                json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is no text
         except (ValueError, RecursionError) as error:
             raise Refused(f"the body is not JSON: {str(error)[:100]}") from None
         if not isinstance(value, dict):
             raise Refused(f"the body must be a JSON object, not {type(value).__name__}")
-        if _depth(value) > DEEPEST:
+        if is_deep(value, DEEPEST):
             raise Refused(f"the body is nested deeper than {DEEPEST} levels")
         return value
 
@@ -115,14 +118,3 @@ def as_page(value: Any) -> str:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def _depth(value: Any) -> int:
-    depth, level = 0, [value]
-    while level:
-        depth += 1
-        inner: list[Any] = []
-        for one in level:
-            inner += one.values() if isinstance(one, dict) else one
-        level = [one for one in inner if isinstance(one, dict | list)]
-    return depth
