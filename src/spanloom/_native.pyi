@@ -424,6 +424,11 @@ def markov_mentions(search: MarkovSearch, reading: FlatReading, local: Annotated
     Return (ptr, places, probabilities, held): every mention with at least a probability, as MentionFinder.find; held is 0 for sentences that nothing is said of.
     """
 
+def markov_best(search: MarkovSearch, reading: FlatReading, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], beam: int = 0, threads: int = 0, *, probabilities: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """
+    Return (ptr, places, probabilities, held) as markov_mentions does, for the best sequences; held is 0 also for sentences without one.
+    """
+
 class Objective:
     """
     A smooth function to be minimised. A subclass in Python calls `super().__init__(size)` and has a method `evaluate(x)` that returns (value, gradient); with `single=True`, x and the gradient are float32 there.
@@ -1020,7 +1025,7 @@ class TextTagger:
 
     def tag(self, texts: TokenizedTexts, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False) -> TaggedTexts:
         """
-        The mentions of the best structures, or every one with at least the probability `above`, if that is above 0. With exclusive, of those of the best structures with the same tokens only the most probable one.
+        As MentionFinder.find; every mention with at least the probability `above`, if that is above 0.
         """
 
 def jenkins_hash(text: bytes) -> int:
