@@ -57,7 +57,7 @@ def execute(run: Run, context: Context) -> Result:
     result: Result = {"training": time.process_time() - start}
     result.update(features=sum(ner.extractor_.size for ner in made), ceiling=min(ner.ceiling_ for ner in made))
     if len(made) == 1:
-        result.update(_penalised(made[0], parts))
+        result.update(penalised(made[0], parts))
     result.update(_by_threshold(made, parts))
     if len(made) > 1:
         result.update({name: result[f"threshold {name}"] for name in ("precision", "recall", "f1")})
@@ -77,7 +77,7 @@ def _scores(score: Score, prefix: str = "") -> Result:
     return {f"{prefix}{name}": getattr(score, name) for name in ("precision", "recall", "f1")}
 
 
-def _penalised(ner: Recognizer, parts: tuple[list[Document], list[Document]]) -> Result:
+def penalised(ner: Recognizer, parts: tuple[list[Document], list[Document]]) -> Result:
     """Score each half with the penalty that the other one chooses."""
     both = [*parts[0], *parts[1]]
     plain = micro(_gold(both), _gold(ner.predict(both, probabilities=False)))

@@ -18,7 +18,7 @@ from spanloom.learning import LBFGS, TRAINERS
 from spanloom.models import MODELS
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDS = re.compile(r"genia:|uner:|pos\.loom|class Mine")
+NEEDS = re.compile(r"genia:|uner:|pos\.loom|class Mine|path/to/weights")
 """What a fresh machine has not, and what is an outline."""
 
 

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "spanloom"
 
 NATIVE = "_native"
 TEXT = ("base", "corpus")
-BELOW_MODELS = (*TEXT, NATIVE, "schemes", "evaluation", "features", "inference", "decisions", "learning")
+BELOW_MODELS = (*TEXT, NATIVE, "schemes", "evaluation", "features", "inference", "decisions", "learning", "encoders")
 TRAINING = (*BELOW_MODELS, "annotators", "models")
 RECOGNIZER = (*TRAINING, "parameters", "training", "stored")
 LOOKING = ("formats", "drawing", "evaluation")
@@ -30,6 +30,7 @@ MAY = {
     "features": (*TEXT, NATIVE),
     "inference": (*TEXT, NATIVE, "schemes"),
     "learning": ("base", NATIVE),
+    "encoders": ("base", NATIVE, "learning"),
     "decisions": (*TEXT, NATIVE, "schemes", "evaluation", "features"),
     "annotators": (*TEXT, NATIVE, "features"),
     "models": BELOW_MODELS,
@@ -82,6 +83,7 @@ WITHIN = {"corpus/document.py": {"drawing"}, "keeping.py": {"card"}, "inference/
 """What files import from above within functions: what notebooks show is drawn, a folder gets a README."""
 
 LAZY = {"scipy", "rich", "typer", "sklearn", "matplotlib", "dask", "distributed", "pyspark", "pyarrow", "pandas"}
+LAZY |= {"torch", "transformers", "tokenizers", "onnxruntime"}
 """Imported in the functions that need them, but for the command line and drawings in it."""
 
 READING = ("base", "corpus", "formats", "schemes", "drawing", "evaluation")

@@ -13,8 +13,8 @@ from spanloom.base.settings import JOINT, Settings
 from spanloom.base.toml import read_toml
 from spanloom.recognizer import Recognizer
 
-TABLES = ("model", "trainer", "decide")
-"""Parameters that are settings themselves: tables of a TOML file, with a ``name``."""
+TABLES = ("model", "trainer", "decide", "encoder")
+"""Parameters that are settings themselves: tables of a TOML file, with a ``name``, encoders with a ``path``."""
 
 
 def configure(settings: Mapping[str, Any], ner: Recognizer | None = None) -> Recognizer:
@@ -97,9 +97,10 @@ def _flat(data: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     for name, value in data.items():
         full = f"{prefix}{name}"
         if isinstance(value, dict) and (full in TABLES or name == "base"):
-            if "name" in value:
-                found[full] = value["name"]
-            found |= _flat({k: v for k, v in value.items() if k != "name"}, f"{full}{JOINT}")
+            key = "path" if full == "encoder" else "name"
+            if key in value:
+                found[full] = value[key]
+            found |= _flat({k: v for k, v in value.items() if k != key}, f"{full}{JOINT}")
         else:
             found[full] = value
     return found

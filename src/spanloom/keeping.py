@@ -59,7 +59,7 @@ class KeptRecognizer(FittedRecognizer):
 
     def _packed(self, weights: str = "float32") -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         arrays, header = self.state()
-        packed, how = pack(arrays, weights)
+        packed, how = pack(arrays, weights, apart="encoder.")
         return packed, {**header, "packed": how}
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:

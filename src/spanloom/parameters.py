@@ -16,9 +16,10 @@ from spanloom.corpus import Document, Sentence
 from spanloom.corpus.token_rules import TokenRules
 from spanloom.decisions.decision import Best, ByThreshold, Decision, OnDev, decision
 from spanloom.decisions.repairs import REPAIRS
+from spanloom.encoders import Encoder, encoder
 from spanloom.features import FeatureSet, read_resource
-from spanloom.learning import LBFGS, SDCA, TRAINERS, Auto, StructureTrainer, Trainer
-from spanloom.models import Model, State, named
+from spanloom.learning import LBFGS, SDCA, TRAINERS, AdamW, Auto, StructureTrainer, Trainer
+from spanloom.models import MODELS, Model, State, named
 from spanloom.schemes.flat import CHOICES, overlapping
 
 AUTO = "auto"
@@ -39,6 +40,7 @@ class Parameters:
     features: str | Sequence[str] | FeatureSet
     clusters: str | os.PathLike[str] | None
     annotators: Any
+    encoder: Encoder | str | os.PathLike[str] | None
     trainer: Trainer | str
     decide: Decision | str
     repairs: Sequence[str]
@@ -70,7 +72,10 @@ class Parameters:
         if isinstance(within.get("trainer"), Auto) and not wanted.issubset(Auto.parameters()):
             given = within["trainer"]
             model = within.get("model", params.get("model", self.model))
-            within["trainer"] = LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
+            if params.get("encoder", self.encoder) is not None:
+                within["trainer"] = AdamW(*_common(given))
+            else:
+                within["trainer"] = LBFGS(*_common(given)) if model == AUTO else named(model).trainer(given)
         whole = {name: value for name, value in params.items() if name not in within}
         for name, value in merge("the settings of a Recognizer", own | within, whole).items():
             if value is not own[name]:
@@ -112,7 +117,9 @@ class Parameters:
         given: Trainer = _settings("trainer", self.trainer)
         if not isinstance(given, Auto):
             return given
-        return LBFGS(given.max_iter, given.patience) if model == AUTO else named(model).trainer(given)
+        if self.encoder is not None:
+            return AdamW(*_common(given))
+        return LBFGS(*_common(given)) if model == AUTO else named(model).trainer(given)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
@@ -149,6 +156,15 @@ class Parameters:
         if decide.needs_dev and not with_dev:
             what = f"penalty={decide.penalty_wanted!r}" if decide.penalty_wanted else f"decide={decide.name!r}"
             raise ParameterError(f"{what} is chosen on development data; pass dev=…")
+        if (
+            self.encoder is not None
+            and not with_dev
+            and not (isinstance(decide, Best) and decide.penalty_wanted != AUTO)
+        ):
+            raise ParameterError(
+                f"decide={self.decide!r} is chosen by cross-fitting where there are no development data, which would "
+                "train the encoder several times; pass dev=…"
+            )
         self.token_rules()
         for name in self.repairs:
             check_choice("repairs", name, REPAIRS)
@@ -179,7 +195,20 @@ class Parameters:
                 f"the model {model.name!r} takes one mention penalty for all labels, got penalty={penalty!r}; "
                 "give one number"
             )
-        return model.trainer(self.trainer)
+        return model.trainer(self.trainer) if self.encoder is None else self._with_encoder(model)
+
+    def _with_encoder(self, model: Model) -> AdamW:
+        """Return the trainer of a model with an encoder; ``ParameterError`` if they do not go together."""
+        encoder(self.encoder)
+        if not model.takes_encoder:
+            able = ", ".join(name for name, kind in MODELS.items() if kind.takes_encoder)
+            raise ParameterError(f"the model {model.name!r} takes no encoder; those that do are {able}")
+        given = _settings("trainer", self.trainer)
+        if isinstance(given, Auto):
+            return AdamW(*_common(given))
+        if not isinstance(given, AdamW):
+            raise ParameterError(f"a model with an encoder learns by the trainer adamw, not by {given.name!r}")
+        return given
 
     def model_for(self, documents: Sequence[Document], *, alone: bool = True) -> Model:
         """Return the model: the one that is asked for, or the one that suits the mentions.
@@ -193,6 +222,8 @@ class Parameters:
             return named("multilabel")
         if not any(overlapping(s.mentions) for s in sentences):
             return named("chain")
+        if self.encoder is not None:
+            return State()
         trainer = State().trainer(self.trainer)
         can = alone and isinstance(trainer, StructureTrainer) and trainer.shares
         return State(share=SHARE) if can and len(sentences) < FEW else State()
@@ -205,7 +236,7 @@ class Parameters:
         """
         trainer = self.check_model(model)
         left_open = self.model == AUTO and (self.trainer == AUTO or isinstance(self.trainer, Auto))
-        if not left_open or not isinstance(model, State):
+        if not left_open or not isinstance(model, State) or self.encoder is not None:
             return trainer
         sentences = sum(len(document.sentences) for document in documents)
         l2 = round(max(LEAST_L2, sentences / PER_L2), 2)
@@ -251,4 +282,11 @@ def _settings(name: str, value: Any) -> Any:
         return named(value)
     if name == "trainer":
         return TRAINERS[value]() if value in TRAINERS else value
+    if name == "encoder":
+        return encoder(value)
     return decision(value) if name == "decide" else value
+
+
+def _common(given: Auto) -> tuple[int | None, int | None]:
+    """What all trainers have."""
+    return given.max_iter, given.patience

@@ -14,6 +14,7 @@ from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
 from spanloom.decisions.decision import Decision
+from spanloom.encoders import Encoder
 from spanloom.evaluation import Evaluation, evaluate
 from spanloom.features import FeatureSet
 from spanloom.keeping import KeptRecognizer
@@ -44,6 +45,9 @@ class Recognizer(KeptRecognizer):
         does so, ``cluster(word, brown, 4, 6, 10, 20)[-1..1]`` is added.
     annotators
         What makes columns that the data do not have: ``["pos.loom"]``, ``["udpipe:FILE"]``; see ``annotators``.
+    encoder
+        A folder, or an installed package, with the weights of a network of the transformers library, whose scores are
+        added to those of the features; or ``spanloom.encoders.Encoder(…)``. See ``docs/encoders.md``.
     trainer
         A trainer of ``spanloom.learning`` or its name; ``"auto"`` for the model's own.
     decide
@@ -99,6 +103,7 @@ class Recognizer(KeptRecognizer):
         features: str | Sequence[str] | FeatureSet = "default",
         clusters: str | os.PathLike[str] | None = None,
         annotators: Sequence[str | Annotator] = (),
+        encoder: Encoder | str | os.PathLike[str] | None = None,
         trainer: Trainer | str = "auto",
         decide: Decision | str = "best",
         repairs: Sequence[str] = (),
@@ -112,6 +117,7 @@ class Recognizer(KeptRecognizer):
         self.features = features
         self.clusters = clusters
         self.annotators = annotators
+        self.encoder = encoder
         self.trainer = trainer
         self.decide = decide
         self.repairs = repairs

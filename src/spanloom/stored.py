@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from spanloom.base.errors import ModelFileError
 from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.decisions.decision import DECISIONS, decision
 from spanloom.decisions.rule import Rule
+from spanloom.encoders import Encoder, encoder
 from spanloom.evaluation.calibration import Curve
 from spanloom.learning import TRAINERS, Trainer
 from spanloom.models import MODELS, Model, Trained
@@ -53,6 +54,7 @@ def to_stored(ner: KeptRecognizer) -> tuple[dict[str, npt.NDArray[Any]], dict[st
             "trainer": trainer.to_json() if isinstance(trainer, Trainer) else trainer,
             "decide": decision(ner.decide).to_json(),
             **{name: list(settings[name]) if name == "repairs" else settings[name] for name in KEPT},
+            **_encoder(ner),
         },
         "rule": ner.rule_.to_json(),
         "own_tokenizer": ner.cuts_itself or ner._needs_tokenizer,
@@ -86,12 +88,19 @@ def from_stored(
     return Stored(trained, pipeline, rule, settings, training, own_tokenizer, rules)
 
 
+def _encoder(ner: KeptRecognizer) -> dict[str, Any]:
+    """The encoder without the place where it was, which is no part of what was learned."""
+    given = encoder(ner.encoder)
+    return {} if given is None else {"encoder": replace(given, path=given.label).to_json()}
+
+
 def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     model, trainer = stored["model"], stored["trainer"]
     return {
         "model": model if isinstance(model, str) else _made(MODELS, model),
         "trainer": trainer if isinstance(trainer, str) else _made(TRAINERS, trainer),
         "decide": _made(DECISIONS, stored["decide"]),
+        "encoder": Encoder(**stored["encoder"]) if stored.get("encoder") else None,
         **{name: tuple(stored[name]) if name == "repairs" else stored[name] for name in KEPT},
     }
 

@@ -26,6 +26,7 @@ from spanloom.formats.jsonl.records import mentions_only
 from spanloom.formats.lines import lines
 from spanloom.formats.report import Report
 from spanloom.formats.tables import row_text
+from spanloom.models.encoded import Encoded
 from spanloom.models.structured import Structured
 from spanloom.recognizer import Recognizer
 
@@ -51,6 +52,8 @@ def obstacle(recognizer: Recognizer) -> str | None:
         return f"the model {trained.model.name!r} has no components"
     if recognizer.makes is not None:
         return f"it tags the column {recognizer.makes!r}"
+    if isinstance(trained, Encoded):
+        return "it has an encoder"
     if trained.finder is None:
         return f"the model {trained.model.name!r} has neither labels of segments nor separators"
     if recognizer.pipeline_.annotators:

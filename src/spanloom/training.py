@@ -21,6 +21,7 @@ from spanloom.deciding import settle
 from spanloom.decisions.decision import Decision, OnDev, decision
 from spanloom.decisions.penalty import Wanted
 from spanloom.decisions.rule import Rule
+from spanloom.encoders import encoder
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureSet
@@ -76,6 +77,8 @@ def train(
     documents = as_documents(corpus)
     if not any(len(s) for document in documents for s in document.sentences):
         raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
+    if learner is not None and ner.encoder is not None:
+        raise ParameterError("an encoder learns in one process; leave out learner=…")
     model = ner.model_for(documents, alone=learner is None)
     trainer = ner.trainer_for(model, documents, alone=learner is None)
     decide = decision(ner.decide)
@@ -108,10 +111,13 @@ def _task(
     pipeline.use_threads(ner.threads)
     wanted = (*features.columns(), *model.requires)
 
+    # Without the encoder, which would be trained again and again.
+    quick = trainer if ner.encoder is None else model.trainer("auto")
+
     def like(most: int, templates: tuple[str, ...]) -> Recognizer:
         """Make a recogniser like this one that has learned nothing: without annotators, at most so many iterations."""
         return type(ner)(
-            model, features=features.plus(templates), trainer=trainer.at_most(most), keep=ner.keep, seed=ner.seed,
+            model, features=features.plus(templates), trainer=quick.at_most(most), keep=ner.keep, seed=ner.seed,
             threads=ner.threads,
         )  # fmt: skip
 
@@ -134,6 +140,7 @@ def _task(
         seed=ner.seed,
         threads=ner.threads,
         listener=listener,
+        encoder=encoder(ner.encoder),
     )
     return task, pipeline
 

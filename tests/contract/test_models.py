@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import itertools
 import math
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
 
+from encoders.tiny import make_encoder
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import NotFittedError, ParameterError
+from spanloom.encoders import Encoder
 from spanloom.inference.distribution import in_order
-from spanloom.learning import Auto
-from spanloom.models import MODELS, State, named
+from spanloom.learning import AdamW, Auto, Trainer
+from spanloom.models import MODELS, Model, State, named
 from spanloom.models.holding import hold
 
 ROOT = Path(__file__).resolve().parents[2]
 FEATURES = ["word[-1..1]", "shape(word)"]
 VARIANTS = {"state that shares": State(share=0.5)}
 """Settings that change how a model learns."""
-NAMES = [*sorted(MODELS), *VARIANTS]
+ENCODED = {"edge with an encoder": "edge", "segmental with an encoder": "segmental"}
+"""Models whose scores come from a network, too."""
+HAS_NETWORKS = all(find_spec(name) for name in ("torch", "transformers", "tokenizers"))
+EXTRA = [pytest.mark.extras, pytest.mark.skipif(not HAS_NETWORKS, reason="torch or transformers is not installed")]
+NAMES = [*sorted(MODELS), *VARIANTS, *(pytest.param(name, marks=EXTRA) for name in ENCODED)]
 APART = {"multilabel": "its sets keep restrictions, which independent candidates do not know"}
 """Models whose best answer need not be the most probable set, and why."""
+
+NETWORKS = {
+    "threads": "sums of a network are rounded differently by other numbers of threads",
+    "far": "a network reads what stands far before; tests/encoders has what windows must keep",
+}
+"""What does not hold of models with a network, and why."""
 
 LENGTHS = {"multilabel": 300}
 """Models for which ten thousand tokens take long here, and what they get.
@@ -64,10 +78,15 @@ def fitted(name: str, cache: dict[str, Recognizer]) -> Recognizer:
 
 
 def make(name: str, **settings: object) -> Recognizer:
-    trainer = Auto(max_iter=12)
-    return Recognizer(
-        VARIANTS.get(name, name), features=FEATURES, trainer=trainer, keep="longest", **{"threads": 1, **settings}
-    )
+    trainer: Trainer = Auto(max_iter=12)
+    if name in ENCODED:
+        settings["encoder"] = Encoder(make_encoder(Path(mkdtemp()) / "tiny"), window=40)
+        trainer = AdamW(max_iter=12, rate=1e-3, batch=4)
+    return Recognizer(model_of(name), features=FEATURES, trainer=trainer, keep="longest", **{"threads": 1, **settings})
+
+
+def model_of(name: str) -> Model | str:
+    return VARIANTS.get(name, ENCODED.get(name, name))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -194,6 +213,8 @@ class TestModel:
     def test_the_same_bytes_for_any_number_of_threads(
         self, name: str, trained: dict[str, Recognizer], tmp_path: Path
     ) -> None:
+        if name in ENCODED:
+            pytest.skip(NETWORKS["threads"])
         fitted(name, trained).save(tmp_path / "one.loom")
         make(name, threads=3).fit(TRAIN).save(tmp_path / "three.loom")
         assert (tmp_path / "one.loom").read_bytes() == (tmp_path / "three.loom").read_bytes()
@@ -210,6 +231,8 @@ class TestModel:
 
     def test_nothing_is_cut_off(self, name: str, trained: dict[str, Recognizer]) -> None:
         """At the end of a long sentence it finds what it finds at the end of a short one."""
+        if name in ENCODED:
+            pytest.skip(NETWORKS["far"])
         ner = fitted(name, trained)
         before, end = ["nothing", "was", "seen", "there"], ["Bill", "met", "Ann", "there", "was", "nothing"]
         size = LENGTHS.get(name, 10_000) // 4 - 3
@@ -234,11 +257,7 @@ class TestModel:
             assert isinstance(ner.predict(TINY), Sentence)
             assert ner.training_["interrupted"]
         except NotFittedError:
-            assert named(VARIANTS.get(name, name)).parameters()[:1] == ("base",), (
-                "only reductions need all of their parts"
-            )
+            assert named(model_of(name)).parameters()[:1] == ("base",), "only reductions need all of their parts"
 
     def test_the_docs_have_a_row(self, name: str, trained: dict[str, Recognizer]) -> None:
-        assert f"`{named(VARIANTS.get(name, name)).name}`" in (ROOT / "docs" / "choosing-a-model.md").read_text(
-            encoding="utf-8"
-        )
+        assert f"`{named(model_of(name)).name}`" in (ROOT / "docs" / "choosing-a-model.md").read_text(encoding="utf-8")

@@ -40,10 +40,13 @@ def check_precision(value: object) -> str:
     return value
 
 
-def pack(arrays: Mapping[str, Array], precision: str = "float32") -> tuple[dict[str, Array], list[dict[str, Any]]]:
+def pack(
+    arrays: Mapping[str, Array], precision: str = "float32", apart: str | None = None
+) -> tuple[dict[str, Array], list[dict[str, Any]]]:
     """Return arrays with tables of float32 packed, and what ``unpack`` needs to know.
 
-    With ``"float32"`` nothing is lost: packed are only those tables that get smaller.
+    With ``"float32"`` nothing is lost: packed are only those tables that get smaller. Arrays whose names begin with
+    ``apart`` stay as they are.
 
     Examples
     --------
@@ -58,6 +61,8 @@ def pack(arrays: Mapping[str, Array], precision: str = "float32") -> tuple[dict[
     done = dict(arrays)
     groups: dict[int, list[str]] = {}
     for name, array in arrays.items():
+        if apart is not None and name.startswith(apart):
+            continue
         if array.ndim == 2 and array.dtype == np.float32 and array.size >= LEAST and np.isfinite(array).all():
             groups.setdefault(array.shape[0], []).append(name)
     description: list[dict[str, Any]] = []

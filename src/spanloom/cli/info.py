@@ -77,6 +77,7 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
         "settings": {
             "model": trained.model.to_json(),
             **{k: v.to_json() if isinstance(v := settings[k], Settings) else v for k in stored},
+            **({} if ner.encoder is None else {"encoder": settings["encoder"].to_json()}),
         },
         "training": training,
     }

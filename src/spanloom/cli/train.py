@@ -83,6 +83,15 @@ def train(
     features: Annotated[
         str | None, typer.Option(metavar="NAME|FILE.toml", help="What the model sees.", rich_help_panel=MODEL)
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER|PACKAGE",
+            help="A network of the transformers library whose scores are added, see docs/encoders.md; nothing is "
+            "downloaded.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
     min_count: Annotated[
         int | None,
         typer.Option(
@@ -112,7 +121,8 @@ def train(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="lbfgs, sdca, adagrad, perceptron; for multilabel mira, perceptron, loglinear. auto: the model's own.",
+            help="lbfgs, sdca, adagrad, perceptron; for multilabel mira, perceptron, loglinear; adamw with an encoder. "
+            "auto: the model's own.",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -200,6 +210,7 @@ def train(
         "model": _model(model, target),
         "features": features,
         "clusters": clusters,
+        "encoder": encoder,
         "min_count": min_count,
         "annotators": [*(annotate or ()), *lexicons] or None,
         "repairs": repair,
@@ -216,7 +227,7 @@ def train(
     }
     given = {name: value for name, value in options.items() if value is not None}
     wanted = {**({} if config is None else read_config(config)), **given, **parse_settings(settings or [])}
-    if _takes_penalty(wanted):
+    if _takes_penalty(wanted) and ("encoder" not in wanted or dev is not None):
         wanted["decide__penalty"] = "auto"
     cut = {name: wanted.pop(name) for name in ("min_count",) if name in wanted}
     ner = configure(wanted)

@@ -1,6 +1,7 @@
 """Objectives and trainers: they know scores and structures, not mentions."""
 
 from spanloom.learning.adagrad import Adagrad
+from spanloom.learning.adamw import AdamW
 from spanloom.learning.follow import Interrupted, Steps, follow, named
 from spanloom.learning.lbfgs import LBFGS
 from spanloom.learning.online import LogLinear, Mira, Online, SubsetProblem, SubsetWeights, learn_subsets
@@ -11,7 +12,7 @@ from spanloom.learning.sdca import SDCA
 from spanloom.learning.shares import Watched
 
 TRAINERS: dict[str, type[Trainer]] = {
-    trainer.name: trainer for trainer in (Auto, LBFGS, SDCA, Adagrad, Perceptron, Mira, LogLinear)
+    trainer.name: trainer for trainer in (Auto, LBFGS, SDCA, Adagrad, Perceptron, Mira, LogLinear, AdamW)
 }
 """The trainers by the name that ``Recognizer(trainer=…)`` takes."""
 
@@ -20,6 +21,7 @@ __all__ = [
     "SDCA",
     "TRAINERS",
     "Adagrad",
+    "AdamW",
     "Auto",
     "Interrupted",
     "Iteration",

@@ -31,6 +31,9 @@ class Iteration:
         A lower bound of the objective's minimum; None where the algorithm has none.
     part, parts
         What is trained, e.g. the labels of the component, and how many such parts there are; empty for a model of one.
+    share
+        Which share of the training is done, where the trainer knows it; None: it does not. Then there are also records
+        from within an iteration, for listeners only.
     """
 
     number: int
@@ -44,6 +47,7 @@ class Iteration:
     part: str = ""
     parts: int = 1
     bound: float | None = None
+    share: float | None = None
 
 
 Listener = Callable[[Iteration], None]

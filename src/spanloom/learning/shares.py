@@ -45,12 +45,14 @@ class Watched:
         if record.dev_f1 is not None:
             text += f"  dev F1 {100 * record.dev_f1:.2f}"
         elapsed = time.monotonic() - self._began
-        if elapsed > 3 and share > 0 and sum(self._done.values()) >= ENOUGH:
+        if elapsed > 3 and share > 0 and (record.share is not None or sum(self._done.values()) >= ENOUGH):
             text += f"  {_readable(elapsed * (1 - share) / share)} left"
         return share, text
 
     def share(self, record: Iteration) -> float:
         """Return about which share of the training is done, from how many iterations other parts took."""
+        if record.share is not None:
+            return record.share
         others = [number for component, number in self._done.items() if component != record.component]
         usual = sum(others) / len(others) if others else min(self.max_iter or USUAL, USUAL)
         within = min(record.number / max(usual, 1.0), 0.95)

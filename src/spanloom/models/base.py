@@ -18,6 +18,7 @@ from spanloom.base.settings import Settings
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.penalty import Wanted
+from spanloom.encoders import Encoder
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.features.extractor import Sites
 from spanloom.learning import TRAINERS, Auto, Iteration, Listener, Trainer
@@ -63,6 +64,8 @@ class Task:
         A trained model whose weights to start from; None: zero.
     learner
         Makes who learns of model, task and trainer; None: this process, with everything in memory.
+    encoder
+        A network whose scores are added to those of the features; None: features alone.
     """
 
     sentences: Sequence[Sentence]
@@ -79,6 +82,7 @@ class Task:
     listener: Listener | None = None
     start: Trained | None = None
     learner: Callable[..., ComponentLearner] | None = None
+    encoder: Encoder | None = None
 
     @property
     def lengths(self) -> list[int]:
@@ -94,6 +98,8 @@ class Model(Settings):
     """
 
     sites: ClassVar[Sites] = "tokens"
+    takes_encoder: ClassVar[bool] = False
+    """Whether its scores may come from an encoder, besides those of features."""
     in_blocks: ClassVar[bool] = False
     """Whether a ``ComponentLearner`` of the task can learn its weights, such as one over blocks of sentences."""
     flat: ClassVar[bool] = False

@@ -38,8 +38,8 @@ from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor
 from spanloom.learning import Interrupted, Iteration, LearningProblem, Weights, follow
 from spanloom.models.base import Model, Task
+from spanloom.models.checks import structure_trainer
 from spanloom.models.markov import Markov, history_name
-from spanloom.models.structured import structure_trainer
 from spanloom.models.supervised import locally_known
 from spanloom.models.trained import Trained
 from spanloom.models.warm import Wanted

@@ -26,6 +26,7 @@ from spanloom.inference import Distribution, Joint
 from spanloom.learning import Interrupted, Iteration, StructureTrainer, Weights
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.believing import Finder, with_probabilities
+from spanloom.models.checks import check_chosen, labels_of, structure_trainer
 from spanloom.models.component import Component, Shapes
 from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilder, Pair, Table, Weight, quoted
 from spanloom.models.decoding import Dev, decode_all
@@ -38,6 +39,8 @@ from spanloom.models.warm import Wanted, carried, further
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+ENCODER = "encoder"
+"""What a file says of an encoder, if the model has one."""
 CHUNK = 1 << 18
 """Probabilities are worked out for so many tokens at a time: scores of all columns are held for them."""
 
@@ -47,6 +50,7 @@ class StructuredModel(Model):
     """A model that is made of components."""
 
     in_blocks = True
+    takes_encoder = True
 
     @abstractmethod
     def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
@@ -66,9 +70,13 @@ class StructuredModel(Model):
         """Make the model and its components from what ``header`` returned; ``ModelFileError`` if it makes no sense."""
 
     def fit(self, task: Task) -> tuple[Trained, list[Iteration]]:
+        if task.encoder is not None:
+            from spanloom.models.encoding import fit_encoded
+
+            return fit_encoded(self, task, task.encoder)
         trainer = structure_trainer(task.trainer)
         components = self.components(task.gold, task.lengths)
-        _check_penalty(self, components, task.penalty)  # before the training, not after it
+        check_chosen(self, components, task.penalty)  # before the training, not after it
         learner = (task.learner or LocalLearner)(self, task, trainer)
         try:
             return self._learn(task, components, learner, trainer)
@@ -83,15 +91,22 @@ class StructuredModel(Model):
     def _learn(
         self, task: Task, components: list[Component], learner: ComponentLearner, trainer: StructureTrainer
     ) -> tuple[Trained, list[Iteration]]:
-        labels, extractor = _labels(components), learner.extractor
+        extractor = learner.extractor
         dev = None if task.dev is None or not task.watched else self._watched(task.dev, extractor, task.threads)
         starts = [self._start(task, component, extractor) for component in components]
         together = self.shared > 0 and len(components) > 1
         learn = learn_together if together else learn_apart
         weights, history, interrupted = learn(components, learner, starts, Watch(dev, trainer, task, self.shared))
-        trained = Structured(self, components, *without_unused(extractor, weights))
+        return self.finished(
+            task, Structured(self, components, *without_unused(extractor, weights)), history, interrupted
+        )
+
+    def finished(
+        self, task: Task, trained: Structured, history: list[Iteration], interrupted: bool
+    ) -> tuple[Trained, list[Iteration]]:
+        """Set or choose the mention penalty, and return what training gives; ``Interrupted`` if it was stopped."""
         if not isinstance(task.penalty, str):
-            trained.set_penalty(penalty.by_label(task.penalty, sorted(labels)))
+            trained.set_penalty(penalty.by_label(task.penalty, sorted(trained.labels)))
         elif not interrupted and task.dev is not None:
             trained.tune_penalty(task.dev, task.threads, by_label=task.penalty == "auto-by-label")
         if interrupted:
@@ -111,9 +126,13 @@ class StructuredModel(Model):
 
     @classmethod
     def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
-        model, components = cls.from_header(header)
+        model, components = cls.from_header({name: value for name, value in header.items() if name != ENCODER})
         numbers = range(len(components))
         weights = [Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"]) for i in numbers]
+        if ENCODER in header:
+            from spanloom.models.encoded import Encoded
+
+            return Encoded.restored(model, components, extractor, weights, header[ENCODER], arrays)
         return Structured(model, components, extractor, weights)
 
 
@@ -128,14 +147,14 @@ class Structured(Trained):
         components: Sequence[Component],
         extractor: FeatureExtractor,
         weights: Sequence[Weights],
+        more: int = 0,
     ) -> None:
         for component, one in zip(components, weights, strict=True):
-            shape = (extractor.size, len(component.columns))
+            shape = (extractor.size + more, len(component.columns))  # weights for more rows than there are features
             if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
                 raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
         self.model, self.components, self.extractor = model, components, extractor
-        self.labels = _labels(components)
-        self.penalty = {}
+        self.labels, self.penalty = labels_of(components), {}
         self.decoder, self.weights = side_by_side([c.structure for c in components], weights)
         self.finder = Finder.of(components, self.weights, self.decoder)
 
@@ -241,6 +260,8 @@ class Structured(Trained):
         names = [list(component.global_names()) for component in self.components]
 
         def weight(key: int) -> Weight:
+            if key < 0:
+                return Weight(ENCODER, ENCODER)
             number = bisect_right(first, key) - 1
             feature = (key - first[number]) // len(self.components[number].columns)
             return Weight(self.extractor.name(feature), self.extractor.group(feature))
@@ -288,7 +309,7 @@ class Structured(Trained):
             row, column = divmod(cell, width)
             ids, values = table.row(number, row)
             words = component.words(column, *quoted(tokens, site))
-            keys = first + ids * width + column
+            keys = np.where(ids < self.extractor.size, first + ids * width + column, -1)
             found.add(Cell(site, component.columns[column], words, count), keys, weights.features[ids, column], values)
 
     def start_for(self, wanted: Wanted, global_cells: int) -> Weights | None:
@@ -316,7 +337,7 @@ class Structured(Trained):
 
     def tune_penalty(self, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> Curve:
         if by_label:
-            _check_penalty(self.model, self.components, "auto-by-label")
+            check_chosen(self.model, self.components, "auto-by-label")
         known = sorted(self.labels - self.untrained)
         if not any(mention.label in known for sentence in dev for mention in sentence.mentions):
             raise CorpusError(
@@ -355,8 +376,8 @@ class Structured(Trained):
         for component, weights in zip(self.components, self.weights, strict=True):
             prefix = f"{'/'.join(sorted(component.types))}: " if several else ""
             for k, name in enumerate(component.columns):
-                words = component.words(k)
-                yield WeightColumn(prefix + name, weights.features[:, k], self.extractor.name, words)
+                own = weights.features[: self.extractor.size, k]
+                yield WeightColumn(prefix + name, own, self.extractor.name, component.words(k))
 
     @property
     def weight_count(self) -> int:
@@ -368,28 +389,6 @@ class Structured(Trained):
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         stored: dict[str, npt.NDArray[Any]] = {}
         for i, weights in enumerate(self.weights):
-            stored[f"component.{i}.features"] = weights.features
+            stored[f"component.{i}.features"] = weights.features[: self.extractor.size]
             stored[f"component.{i}.globals"] = weights.globals
         return stored
-
-
-def _labels(components: Sequence[Component]) -> frozenset[str]:
-    return frozenset().union(*(component.types for component in components))
-
-
-def structure_trainer(trainer: object) -> StructureTrainer:
-    """Return a trainer that learns structures; ``ParameterError`` for others."""
-    if not isinstance(trainer, StructureTrainer):
-        raise ParameterError(f"the trainer {trainer!r} does not learn structures")
-    return trainer
-
-
-def _check_penalty(model: Model, components: Sequence[Component], wanted: penalty.Wanted) -> None:
-    """Raise ``ParameterError`` for a mention penalty that could not be used after the training."""
-    if wanted == "auto-by-label" and any(len(c.types) > 1 for c in components):
-        raise ParameterError(
-            f"labels share a component in the model {model.name!r}: their penalties cannot be chosen apart; "
-            'use penalty="auto"'
-        )
-    if isinstance(wanted, Mapping):
-        penalty.by_label(wanted, sorted(_labels(components)))
