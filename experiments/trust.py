@@ -20,7 +20,7 @@ from spanloom.decisions.decision import AtLeast, Best, Decision, ExpectedF1, OnD
 from spanloom.evaluation import Evaluation, evaluate
 from spanloom.evaluation.reliability import Reliability, error_interval, reliability
 from spanloom.learning import Auto
-from spanloom.parameters import LEAST_L2, PER_L2
+from spanloom.parameters import LEAST_L2, PER_L2, l2_for
 from spanloom.tuning import suggest
 
 CORPORA = {"GENIA": "genia", "GUM": "gum", "BC2GM": "bc2gm", "UNER": "uner"}
@@ -41,7 +41,7 @@ TRAIN = 3000
 """Training sentences at most, whole documents: twenty trainings are to fit into an hour on one core."""
 DRAW = 1
 """The seed by which whole documents of a corpus are drawn."""
-L2 = f"{LEAST_L2} or sentences / {PER_L2}"
+L2 = f"{LEAST_L2} or mentions / {PER_L2}"
 SEEDS = (1, 2, 3)
 WAYS = ("random", "entropy", "change")
 STEPS = (200, 400, 600, 800, 1000)
@@ -80,10 +80,10 @@ def judged(ner: Recognizer, test: Sequence[Document], **asked: Any) -> tuple[Eva
     return report, reliability(report.outcomes, widths="adaptive")
 
 
-def recognizer(model: str, max_iter: int, sentences: int) -> Recognizer:
+def recognizer(model: str, max_iter: int, train: Sequence[Document]) -> Recognizer:
     """Return a recogniser with the L2 penalty that is chosen where model and trainer are left open."""
     ner = Recognizer(model, keep="longest", trainer=Auto(max_iter=max_iter), threads=1)
-    return ner if model == "multilabel" else ner.set_params(trainer__l2=round(max(LEAST_L2, sentences / PER_L2), 2))
+    return ner if model == "multilabel" else ner.set_params(trainer__l2=l2_for(train))
 
 
 def trained(settings: Result, context: Context) -> tuple[Recognizer, Result]:
@@ -97,7 +97,7 @@ def trained(settings: Result, context: Context) -> tuple[Recognizer, Result]:
     if changed or not kept.exists():
         train = part(own["corpus"], "train", own["train"], context)
         start = time.process_time()
-        ner = recognizer(own["model"], own["max_iter"], sum(len(document.sentences) for document in train)).fit(train)
+        ner = recognizer(own["model"], own["max_iter"], train).fit(train)
         seconds = round(time.process_time() - start, 1)
         ner.save(path)
         facts = {"settings": own, "seconds": seconds, "iterations": len(ner.history_)}
@@ -159,7 +159,8 @@ def curve(run: Run, context: Context) -> Result:
     steps = [size // 10 for size in STEPS] if context.quick else list(STEPS)
     chosen, scores, tokens = order[: steps[0]], [], []
     for size in [*steps[1:], 0]:
-        ner = recognizer("edge", s["max_iter"], len(chosen)).fit([pool[i] for i in chosen])
+        annotated = [Document([pool[i]]) for i in chosen]
+        ner = recognizer("edge", s["max_iter"], annotated).fit(annotated)
         scores.append(evaluate(test, ner.predict(test, probabilities=False)).micro.f1)
         tokens.append(sum(len(pool[i]) for i in chosen))
         if not size:

@@ -90,7 +90,7 @@ class Recognizer(KeptRecognizer):
     --------
     >>> from spanloom import Mention, Sentence
     >>> from spanloom.learning import LBFGS
-    >>> train = [Sentence(["the", w, "gene"], [Mention("DNA", ((1, 3),))]) for w in ("lacZ", "sonic", "p53")]
+    >>> train = [Sentence(["The", w, "gene", "."], [Mention("DNA", ((1, 3),))]) for w in ("lacZ", "sonic", "p53")]
     >>> ner = Recognizer(trainer=LBFGS(max_iter=20)).fit(train)
     >>> ner.predict("The BRCA1 gene.").mentions
     [Mention(label='DNA', parts=((1, 3),), prob=0...)]

@@ -55,7 +55,7 @@ def read(path: str, report: Report, *, text: str = "", id: str = "") -> Iterator
                     report.broken(error.kind, where, str(error))
                 else:
                     yield doc
-    except (need("pyarrow", "parquet").ArrowException, OSError) as error:
+    except (need("pyarrow", "parquet").ArrowException, OSError, UnicodeDecodeError) as error:
         if getattr(error, "errno", None):  # of the system, not of what is in the file
             raise
         raise CorpusError(f"not Parquet: {error}", f"{path}:1") from error

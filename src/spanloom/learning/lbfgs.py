@@ -36,6 +36,9 @@ PERIOD = 10
 STANDSTILL = 0.1
 """That share."""
 
+STEEPEST = 1e8
+"""The norm of a gradient along which even the shortest step may lead too far."""
+
 GRADIENT_TOLERANCE = 1e-5
 """Training also stops when the gradient's norm is below this share of the weights' norm."""
 
@@ -250,6 +253,11 @@ class LBFGS(StructureTrainer):
         values = [optimiser.state.value]
         for number in range(1, self.iterations + 1):
             step = optimiser.iterate()
+            if not step.moved and number == 1 and step.gradient_norm > STEEPEST:
+                raise ParameterError(
+                    f"no step lowers the objective: its gradient has the norm {step.gradient_norm:.1e}. Values of "
+                    "features are too large; scale them to about 1"
+                )
             if not step.moved and number > 1:
                 return
             values.append(step.value)
