@@ -139,7 +139,7 @@ def beliefs(run: Run, context: Context) -> Result:
         if name == "penalty" and not ner.model_.penalised:
             continue
         ner.set_decision(decide, dev)
-        score = evaluate(list(test), ner.predict(test)).micro
+        score = evaluate(list(test), ner.predict(test, probabilities=False)).micro
         result[f"F1 {name}"] = score.f1
         if isinstance(decide, AtLeast):
             result[f"{name.partition('=')[0]} at {name}"] = getattr(score, name.partition("=")[0])
@@ -161,7 +161,7 @@ def curve(run: Run, context: Context) -> Result:
     for size in [*steps[1:], 0]:
         annotated = [Document([pool[i]]) for i in chosen]
         ner = recognizer("edge", s["max_iter"], annotated).fit(annotated)
-        scores.append(evaluate(test, ner.predict(test)).micro.f1)
+        scores.append(evaluate(test, ner.predict(test, probabilities=False)).micro.f1)
         tokens.append(sum(len(pool[i]) for i in chosen))
         if not size:
             break

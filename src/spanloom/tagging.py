@@ -20,7 +20,6 @@ from spanloom._native import TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_share
 from spanloom.corpus import Document
-from spanloom.decisions.rule import FLAT
 from spanloom.formats.checks import BadRecord, as_object, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
@@ -156,7 +155,7 @@ class TextTagger:
         self.labels = tuple(trained.finder.labels)
         self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.finder.native)
         self._rules = recognizer.token_rules_.native
-        self._exclusive = recognizer.rule_.exclusive
+        self._rule = recognizer.rule_
         self.threads = threads or 0
 
     def tag(
@@ -180,7 +179,7 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        wanted = {"probabilities": probabilities, "exclusive": bool(self._exclusive), "flat": self._exclusive == FLAT}
+        wanted = {"probabilities": probabilities, "exclusive": bool(self._rule.exclusive), "flat": self._rule.flat}
         found = self._tagger.tag(texts, self.threads, above=above or 0.0, **wanted)
         probs = found.prob if probabilities or above is not None else None
         return TaggedBatch(self.labels, texts, found, self.threads, probs)

@@ -43,6 +43,11 @@ class Rule:
     fitting: bool = True
     calibration: Calibration | None = None
 
+    @property
+    def flat(self) -> bool:
+        """Whether mentions share no tokens."""
+        return self.exclusive == FLAT
+
     def answers(
         self,
         trained: Trained,
@@ -56,8 +61,7 @@ class Rule:
         if self.thresholds is not None:
             return self._above(trained, sentences, threads)
         if self.exclusive:
-            flat = self.exclusive == FLAT
-            found = trained.find_exclusive(sentences, threads, conflicts, flat=flat, probabilities=probabilities)
+            found = trained.find_exclusive(sentences, threads, conflicts, flat=self.flat, probabilities=probabilities)
         else:
             find = trained.find_with_probabilities if probabilities else trained.find
             found = find(sentences, threads, conflicts)
@@ -88,7 +92,7 @@ class Rule:
         thresholds = self.thresholds or {}
         found = [m for m in believed if (m.prob or 0.0) >= thresholds.get(m.label, math.inf)]
         if self.exclusive:
-            found = most_probable(found, flat=self.exclusive == FLAT)
+            found = most_probable(found, flat=self.flat)
         return fitting(trained, found) if self.fitting else found
 
     def to_json(self) -> dict[str, Any]:
