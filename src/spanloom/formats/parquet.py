@@ -21,6 +21,7 @@ from spanloom.formats.tables import row_document
 from spanloom.formats.writing import binary_target
 
 keeps_known = True
+keeps_probabilities = True
 
 _JSON = ("columns", "features", "meta")
 _ROWS = 1000
