@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 root=$PWD
 failed=0
 for version in "$@"; do
-  python=$(command -v "python$version" || ls -d "$HOME"/.pyenv/versions/"$version".*/bin/python 2>/dev/null | tail -n 1)
+  python=$(ls -d "$HOME"/.pyenv/versions/"$version".*/bin/python 2>/dev/null | tail -n 1)
+  [ -n "$python" ] || python=$(command -v "python$version")
   [ -n "$python" ] || { echo "$version: not here"; failed=1; continue; }
   work=$(mktemp -d)
   "$python" -m venv "$work/venv" &&

@@ -6,16 +6,16 @@
 # Needs the packages of [build-system] in pyproject.toml and build (pip install build). Takes two compilations.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-root=$PWD
 python=${PYTHON:-python3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+commit=$(git rev-parse HEAD)  # commits that come while this runs do not count
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
 
 for place in "$work/one" "$work/two/elsewhere"; do
   mkdir -p "$place/source" "$place/dist"
-  git archive HEAD | tar x -C "$place/source"
+  git archive "$commit" | tar x -C "$place/source"
   flags="-ffile-prefix-map=$place/source=. -fmacro-prefix-map=$place/source=."
   (cd "$place/source" && CXXFLAGS="$flags" "$python" -m build --no-isolation --outdir "$place/dist" . >"$place/log" 2>&1) ||
     { tail -n 30 "$place/log" >&2; exit 1; }
