@@ -270,7 +270,7 @@ def spanloom_tagging(data: str, quick: bool, threads: int) -> dict[str, Any]:
         ner = Recognizer.load(model, threads=threads)
     del train
     tokens = sum(map(len, words))
-    from_tokens = best_of(lambda: ner.predict(dev), threads)
+    from_tokens = best_of(lambda: ner.predict(dev, probabilities=False), threads)
     rows = ner.extractor_.transform(dev, threads)
     component, weights = ner.trained_.components[0], ner.trained_.weights[0]
     decoder = Decoder(component.structure, weights.features.ravel(), weights.globals)

@@ -70,7 +70,7 @@ def measure(data: Path, share: float) -> dict[str, Any]:
     seconds, learned, second = Watched.epochs[1]
     ner.predict(test[:50])
     before, start = peak(), time.process_time()
-    ner.predict(test)
+    ner.predict(test, probabilities=False)
     tagging = time.process_time() - start
     total = sum(getattr(second, phase) for phase in PHASES)
     weights = ner.trained_.weights

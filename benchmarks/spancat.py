@@ -92,7 +92,7 @@ def run_spanloom(name: str, parts: Parts, tried: Sequence[float], quick: bool, *
     assert best is not None
     _, l2, ner = best
     blank = [s.with_mentions([]) for s in parts["test"]]
-    found, tagged = least(lambda: [s.mentions for s in ner.predict(blank)])
+    found, tagged = least(lambda: [s.mentions for s in ner.predict(blank, probabilities=False)])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.loom"
         ner.save(path)

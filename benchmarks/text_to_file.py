@@ -50,7 +50,7 @@ def native(ner: Recognizer, source: str, target: str, whole: bool = True) -> Sec
     """Batches of text through the native core, written as they come."""
     start = time.process_time()
     with Path(target).open("wb") as out:
-        for piece in tag_lines(ner, json_records(source, Report()), whole=whole):
+        for piece in tag_lines(ner, json_records(source, Report()), whole=whole, probabilities=True):
             out.write(piece)
     return {"native" if whole else "mentions": time.process_time() - start}
 

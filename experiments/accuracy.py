@@ -80,13 +80,13 @@ def _scores(score: Score, prefix: str = "") -> Result:
 def penalised(ner: Recognizer, parts: tuple[list[Document], list[Document]]) -> Result:
     """Score each half with the penalty that the other one chooses."""
     both = [*parts[0], *parts[1]]
-    plain = micro(_gold(both), _gold(ner.predict(both)))
+    plain = micro(_gold(both), _gold(ner.predict(both, probabilities=False)))
     found, penalties = [], []
     for own, other in (parts, parts[::-1]):
         penalties.append(ner.tune_mention_penalty(own).chosen)
-        found.append(_gold(ner.predict(other)))
+        found.append(_gold(ner.predict(other, probabilities=False)))
     start = time.process_time()
-    ner.predict(both)
+    ner.predict(both, probabilities=False)
     seconds = time.process_time() - start
     words = sum(len(s) for doc in both for s in doc.sentences)
     score = micro([*_gold(parts[1]), *_gold(parts[0])], [*found[0], *found[1]])

@@ -1,4 +1,4 @@
-"""Model files of earlier versions open, and find what they found then.
+"""Files of earlier versions open, and hold what they held then.
 
 ``fixtures/models-0.1`` has a file of spanloom 0.1 for every kind of model, trained on ten documents of the sample
 corpus, and what that version found in ten documents with them.
@@ -7,11 +7,17 @@ corpus, and what that version found in ten documents with them.
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from spanloom import Document, Mention, Recognizer, Sentence
+from spanloom.base.errors import ModelFileError, SpanloomError
+from spanloom.base.model_file import load_arrays, save_arrays
+from spanloom.workbench.changes import Change
+from spanloom.workbench.project import FILE, Project
 
 FOLDER = Path(__file__).parent / "fixtures" / "models-0.1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
@@ -68,6 +74,18 @@ def test_an_old_tagger_gives_the_same_tags(tmp_path: Path) -> None:
         assert found == EXPECTED["tags"]["tagger"]
 
 
+@pytest.mark.parametrize("name", ["chain", "edge", "memm", "multilabel", "semimarkov"])
+def test_a_header_of_many_labels_needs_weights_for_them(name: str, tmp_path: Path) -> None:
+    """All pairs of labels would be made before the missing weights are noticed: minutes, or all memory."""
+    arrays, header = load_arrays(FOLDER / f"{name}.loom")
+    for key, value in header["model"].items():
+        if isinstance(value, list):
+            header["model"][key] = [*value, *(f"B-{k}" for k in range(30_000))]
+    save_arrays(tmp_path / "m.loom", arrays, header)
+    with pytest.raises(ModelFileError, match="no weights for so many"):
+        Recognizer.load(tmp_path / "m.loom")
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_old_settings_are_where_they_belong_now(name: str, tmp_path: Path) -> None:
     """Flat settings of 0.1 are settings of the model, the trainer and the decision; a second file keeps them."""
@@ -76,3 +94,43 @@ def test_old_settings_are_where_they_belong_now(name: str, tmp_path: Path) -> No
     for ner in (old, Recognizer.load(tmp_path / "new.loom")):
         found = ner.get_params()
         assert {key: found[key] for key in SETTINGS[name]} == SETTINGS[name]
+
+
+SECOND = FOLDER.with_name("models-format-2")
+PACKED = json.loads((SECOND / "expected.json").read_text())
+
+
+@pytest.mark.parametrize("name", PACKED["mentions"])
+def test_packed_weights_of_format_two_find_what_they_found(name: str) -> None:
+    documents = [Document([Sentence(tokens) for tokens in sentences]) for sentences in PACKED["documents"]]
+    assert name == "chain-float32" or load_arrays(SECOND / f"{name}.loom")[1]["packed"]
+    ner = Recognizer.load(SECOND / f"{name}.loom", threads=1)
+    found = [[[m.label, *map(list, m.parts)] for m in ner.predict(document).mentions] for document in documents]
+    assert any(found)
+    assert found == PACKED["mentions"][name]
+
+
+def test_a_project_of_the_first_tables_opens(tmp_path: Path) -> None:
+    """What was annotated, in parts too, is there, can be taken back, and can be added to."""
+    (tmp_path / "p").mkdir()
+    with closing(sqlite3.connect(tmp_path / "p" / FILE)) as connection:
+        connection.executescript((FOLDER.with_name("project-1") / "project.sql").read_text())
+    project = Project(tmp_path / "p")
+    try:
+        sheet = project.sheets.get(1, "ann")
+        assert sheet.version == 3
+        assert sheet.mentions == {Mention("DNA", ((1, 5),)), Mention("protein", ((6, 8), (9, 10)))}
+        assert set(sheet.confirmed) == {0}
+        assert project.documents.get(2).text == "Mara Lund left Oslo."
+        changed = project.sheets.change(2, "ann", 0, "add", Change(add=(Mention("person", ((0, 2),)),)))
+        assert changed.version == 1
+    finally:
+        project.close()
+
+
+def test_a_project_of_newer_tables_is_refused(tmp_path: Path) -> None:
+    Project(tmp_path / "p").close()
+    with closing(sqlite3.connect(tmp_path / "p" / FILE)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(SpanloomError, match=r"written by a newer spanloom \(tables 99, known up to 1\)"):
+        Project(tmp_path / "p")

@@ -88,6 +88,8 @@ def test_log_odds_and_difference_are_those_of_all_structures(model: object, ment
     assert why.score_difference == pytest.approx(max(given) - max(without), abs=1e-6)
     assert why.score_difference == pytest.approx(sum(why.groups().values()), abs=1e-9)
     assert why.score_difference == pytest.approx(sum(value for *_, value in why.places()), abs=1e-9)
+    assert why.score_difference == pytest.approx(sum(value for _, value, _ in why.features()), abs=1e-9)
+    assert len({name for name, _, _ in why.features()}) == len(why.features())
     assert mention in why.best
     assert mention not in why.rival
 

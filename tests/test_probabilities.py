@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -128,8 +129,10 @@ def test_a_mention_penalty_does_not_count(model):
 )
 def test_documents_say_where_probabilities_are_not_exact(model, trainer, meta):
     ner, doc = trained(model, trainer=trainer), Document(TEXT, meta={"genre": "news"})
-    assert ner.predict(doc, probabilities=True).meta == {"genre": "news"} | ({"probabilities": meta} if meta else {})
-    assert ner.predict(doc).meta == doc.meta == {"genre": "news"}
+    marked = {"genre": "news"} | ({"probabilities": meta} if meta else {})
+    assert ner.predict(doc, probabilities=True).meta == marked
+    assert ner.predict(doc, probabilities=False).meta == doc.meta == {"genre": "news"}
+    assert ner.predict(doc).meta == (doc.meta if meta in ("bound", "parts") else marked)
 
 
 def test_repaired_mentions_have_the_probability_of_what_they_are():
@@ -174,9 +177,10 @@ def tag(model, *options: str) -> dict:
 def test_tag_writes_probabilities_and_the_best_sets(model):
     """What the options write is what the recogniser says."""
     ner, sentence = Recognizer.load(model), TEXT[0]
-    assert all("prob" not in m for m in tag(model)["mentions"])
+    assert all("prob" not in m for m in tag(model, "--no-probabilities")["mentions"])
     wanted = ner.predict(sentence, probabilities=True).mentions
-    assert [m["prob"] for m in tag(model, "--probabilities")["mentions"]] == pytest.approx([m.prob for m in wanted])
+    for options in ([], ["--probabilities"]):
+        assert [m["prob"] for m in tag(model, *options)["mentions"]] == pytest.approx([m.prob for m in wanted])
     wanted = ner.predict(sentence, above=0.05).mentions
     assert len(wanted) > len(ner.predict(sentence).mentions)
     assert [m["prob"] for m in tag(model, "--above", "0.05")["mentions"]] == pytest.approx([m.prob for m in wanted])
@@ -186,6 +190,30 @@ def test_tag_writes_probabilities_and_the_best_sets(model):
     assert [[(m["label"], m["parts"]) for m in one["mentions"]] for one in sets] == [
         [(m.label, [list(part) for part in m.parts]) for m in own] for _, own in best
     ]
+
+
+def test_probabilities_are_given_by_default_where_they_are_quick():
+    """Not where structures are listed or parts are asked one by one; always if they are asked for."""
+    sentence = TEXT[0]
+    for model, given in (("chain", True), ("multilabel", True), ("layered", False), ("joined", False)):
+        ner = trained(model, trainer=Auto(max_iter=3))
+        assert ner.gives_probabilities() == given
+        assert all((m.prob is not None) == given for m in ner.predict(sentence).mentions)
+        assert ner.gives_probabilities(True)
+        assert ner.gives_probabilities(above=0.5)
+        assert not ner.gives_probabilities(False)
+        assert all(m.prob is None for m in ner.predict(sentence, probabilities=False).mentions)
+
+
+@pytest.mark.parametrize(("form", "there"), [("jsonl", True), ("prodigy", True), ("conll", False), ("pubtator", False)])
+def test_tag_asks_for_probabilities_where_the_format_holds_them(model, form, there, tmp_path):
+    """And says nothing of them where it does not."""
+    out = tmp_path / "out.txt"
+    given = ["tag", str(model), "-o", f"{form}:{out}{'?lossy=longest' if form == 'conll' else ''}"]
+    done = CliRunner().invoke(app, given, input="the p53 gene\n")
+    assert done.exit_code == 0, done.output
+    assert (re.search(r"0\.\d{3,}", out.read_text()) is not None) == there
+    assert "probabilities" not in done.output
 
 
 def test_evaluate_says_whether_probabilities_can_be_believed(model, tmp_path):

@@ -151,7 +151,7 @@ def test_edges_of_the_input(ner):
 
 def test_k_best_probabilities_are_exact():
     """Against enumeration of all label sequences: probability and order of the mention sets."""
-    ner = Recognizer(features=["word[0]", "word[-1]"], trainer=LBFGS(l2=0.01, max_iter=30)).fit(TOY)
+    ner = Recognizer("chain", features=["word[0]", "word[-1]"], trainer=LBFGS(l2=0.01, max_iter=30)).fit(TOY)
     sentence = simple("the", "p53", "gene")
     segments = ner.trained_.components[0].segments
     rows = ner.extractor_.transform([sentence])
@@ -341,12 +341,12 @@ def test_an_interruption_keeps_what_was_learned():
         if record.number == 3:
             raise KeyboardInterrupt
 
-    ner = Recognizer(trainer=Auto(max_iter=50))
+    ner = Recognizer("chain", trainer=Auto(max_iter=50))
     with pytest.raises(KeyboardInterrupt):
         ner.fit(TOY, listener=stop)
     assert len(ner.history_) == 3
     assert ner.training_["interrupted"]
-    short = Recognizer(trainer=Auto(max_iter=3)).fit(TOY)
+    short = Recognizer("chain", trainer=Auto(max_iter=3)).fit(TOY)
     for one, other in zip(ner.trained_.weights, short.trained_.weights, strict=True):
         assert one.features.any()
         np.testing.assert_array_equal(one.features, other.features)
@@ -360,7 +360,7 @@ def test_files_that_are_no_models(tmp_path):
     (tmp_path / "x.loom").write_text("hello")
     with pytest.raises(ModelFileError):
         Recognizer.load(tmp_path / "x.loom")
-    Recognizer(trainer=Auto(max_iter=2)).fit(TOY).save(tmp_path / "m.loom")
+    Recognizer("chain", trainer=Auto(max_iter=2)).fit(TOY).save(tmp_path / "m.loom")
     arrays, header = load_arrays(tmp_path / "m.loom")
     for change in (
         {"component.0.features": np.zeros((1, 2), np.float32)},
@@ -386,16 +386,16 @@ def test_feature_sets_can_be_given_in_every_form(tmp_path):
     """A name, a list of templates, a FeatureSet, a TOML file."""
     (tmp_path / "f.toml").write_text('name = "mine"\ntemplates = ["word[0]"]\n')
     forms = [["word[0]"], FeatureSet(["word[0]"]), str(tmp_path / "f.toml")]
-    sizes = {Recognizer(features=form, trainer=Auto(max_iter=2)).fit(TOY).extractor_.size for form in forms}
+    sizes = {Recognizer("chain", features=form, trainer=Auto(max_iter=2)).fit(TOY).extractor_.size for form in forms}
     assert sizes == {8}
 
 
 def test_auto_takes_what_holds_the_data():
-    """chain for flat data, edge for overlaps, multilabel for discontinuous mentions unless they may be left out."""
+    """state for contiguous mentions, multilabel for discontinuous ones unless they may be left out."""
     nested = Sentence(["a", "b", "c"], [Mention("X", ((0, 1),)), Mention("X", ((0, 2),))])
     apart = Sentence(["a", "b", "c"], [Mention("X", ((0, 1), (2, 3)))])
     chosen = [
         Recognizer(trainer=Auto(max_iter=2), keep=keep).fit([*TOY, sentence]).model_.name
         for sentence, keep in ((TOY[0], "raise"), (nested, "raise"), (apart, "raise"), (apart, "longest"))
     ]
-    assert chosen == ["chain", "state", "multilabel", "chain"]
+    assert chosen == ["state", "state", "multilabel", "state"]

@@ -42,13 +42,13 @@ def printed(folder: Path, arguments: list[str], given: str = "") -> str:
 def shown(folder: Path) -> str:
     """Train in a folder; return the block of README."""
     printed(folder, [*TRAIN, "-o", "gene.loom", "--threads", "1"])
-    tagged = printed(folder, ["tag", "gene.loom", "--probabilities", "--format", "draw"], TEXT + "\n").rstrip()
+    tagged = printed(folder, ["tag", "gene.loom", "--format", "draw"], TEXT + "\n").rstrip()
     why = printed(folder, EXPLAIN).splitlines()
     places = why.index("by place:")
     head = [line for line in why[:places] if line.strip()][:3]
     lines = [
         f"$ spanloom {' '.join(TRAIN)} -o gene.loom",
-        f'$ echo "{TEXT}" | spanloom tag gene.loom --probabilities --format draw',
+        f'$ echo "{TEXT}" | spanloom tag gene.loom --format draw',
         *(line.rstrip() for line in tagged.splitlines()),
         "",
         f'$ spanloom explain gene.loom "{TEXT}" --mention "IL-2 gene"',

@@ -2,6 +2,10 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "spanloom's native core.";
+#ifdef NDEBUG
+  // Programs that end with modules still in use, as those with spaCy do, are not to tell their users about it.
+  nanobind::set_leak_warnings(false);
+#endif
   spanloom::bindings::bind_sparse(m);
   spanloom::bindings::bind_graph(m);
   spanloom::bindings::bind_lattice(m);

@@ -174,18 +174,20 @@ void bind_finder(nb::module_& m) {
       .def(
           "find",
           [](const MentionFinder& self, const SparseRows& rows, int threads, bool probabilities, double above,
-             bool exclusive) {
+             bool exclusive, bool flat) {
             SentenceMentions found;
             {
               const nb::gil_scoped_release release;
-              found = self.find(rows, {probabilities, above, exclusive}, threads);
+              found = self.find(rows, {probabilities, above, exclusive, flat}, threads);
             }
             return give_mentions(std::move(found));
           },
           "rows"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, "exclusive"_a = false,
+          "flat"_a = false,
           "Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end "
           "and label. Those of the best structures, or, if above is more than 0, every one with that probability. With "
-          "exclusive, of those of the best structures with the same tokens only the most probable one.");
+          "exclusive, of those of the best structures with the same tokens only the most probable one; with "
+          "flat, of those that share a token.");
 }
 
 void bind_markov_beliefs(nb::module_& m) {

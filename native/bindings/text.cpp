@@ -388,12 +388,12 @@ void bind_text(nb::module_& m) {
       .def(
           "tag",
           [](const text::TextTagger& self, const HeldTexts& texts, int threads, bool probabilities, double above,
-             bool exclusive) {
+             bool exclusive, bool flat) {
             const nb::gil_scoped_release release;
-            return Tagged{self.tag(texts.texts, {probabilities, above, exclusive}, threads), &texts};
+            return Tagged{self.tag(texts.texts, {probabilities, above, exclusive, flat}, threads), &texts};
           },
           "texts"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, "exclusive"_a = false,
-          nb::keep_alive<0, 2>(),
+          "flat"_a = false, nb::keep_alive<0, 2>(),
           "As MentionFinder.find; every mention with at least the probability `above`, if that is above 0.");
 }
 

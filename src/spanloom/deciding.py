@@ -16,7 +16,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.decisions.calibration import Calibration, calibrate
 from spanloom.decisions.decision import FLOOR, AtLeast, Best, ByThreshold, Decision, ExpectedF1, OnDev
 from spanloom.decisions.penalty import by_label
-from spanloom.decisions.rule import Rule, among
+from spanloom.decisions.rule import FLAT, Exclusive, Rule, among
 from spanloom.decisions.thresholds import Scored
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.reliability import reliability
@@ -24,6 +24,7 @@ from spanloom.evaluation.score import Score, micro
 from spanloom.models.base import Mentions, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.trained import Trained
+from spanloom.schemes.flat import overlapping
 
 FOLDS = 5
 """Without development data, thresholds are chosen by so many further trainings."""
@@ -33,13 +34,14 @@ ON_DEV = "development data"
 def settle(decision: Decision, task: Task, fitted: Fitted) -> tuple[Rule, dict[str, Any]]:
     """Return the rule, and facts for the record of the training.
 
-    ``one_label``: whether the training data never give the same tokens two labels, if the model can; ``decision``: what
-    the rule gives on the data that it was chosen on, if anything was chosen; ``calibration``: how far probabilities are
-    off on data that the model has not seen.
+    ``never``: what mentions of the training data never do, if those of the model can: ``"overlap"``, or have the
+    ``"same tokens"``; ``decision``: what the rule gives on the data that it was chosen on, if anything was chosen;
+    ``calibration``: how far probabilities are off on data that the model has not seen.
     """
     trained = fitted.trained
-    facts = {"one_label": never_two(task.sentences)} if trained.may_give_two else {}
-    best = Rule(None, _exclusive(decision, facts.get("one_label")))
+    never = _never(trained, task.sentences)
+    facts = {"never": never} if never else {}
+    best = Rule(None, _exclusive(decision, trained, never))
     if fitted.interrupted is not None or trained.model.makes is not None:
         return best, facts  # what there is can be used, but nothing was chosen
     if isinstance(decision, Best) and decision.calibrate == "none":
@@ -55,8 +57,8 @@ def redecide(
 
     ``known`` are the facts of the training.
     """
-    one_label = known.get("one_label", never_two(dev)) if trained.may_give_two else None
-    best = Rule(None, _exclusive(decision, one_label))
+    never = str(known.get("never", "")) if known else _never(trained, dev)
+    best = Rule(None, _exclusive(decision, trained, never))
     wanted = "auto" if isinstance(decision, OnDev) and trained.model.penalised else decision.penalty_wanted
     if isinstance(wanted, str):
         trained.tune_penalty(dev, threads, by_label=wanted == "auto-by-label")
@@ -86,9 +88,22 @@ def _chosen(
     return rule, {"decision": chosen, **facts}
 
 
-def _exclusive(decision: Decision, one_label: bool | None) -> bool:
-    """Whether tokens get one label at most; None: the model gives them no more anyway."""
-    return one_label is not None and (decision.exclusive is True or (decision.exclusive == "auto" and one_label))
+OVERLAP, SAME_TOKENS = "overlap", "same tokens"
+
+
+def _exclusive(decision: Decision, trained: Trained, never: str) -> Exclusive:
+    """What mentions exclude each other, where the model gives such at all."""
+    auto = decision.exclusive == "auto"
+    if trained.may_have(flat=True) and (decision.exclusive == FLAT or (auto and never == OVERLAP)):
+        return FLAT
+    return trained.may_have(flat=False) and (decision.exclusive is True or (auto and never == SAME_TOKENS))
+
+
+def _never(trained: Trained, sentences: Sequence[Sentence]) -> str:
+    """What mentions of these sentences never do, though the model can."""
+    if trained.may_have(flat=True) and not any(overlapping(s.mentions) for s in sentences):
+        return OVERLAP
+    return SAME_TOKENS if trained.may_have(flat=False) and never_two(sentences) else ""
 
 
 def never_two(sentences: Sequence[Sentence]) -> bool:

@@ -126,6 +126,14 @@ class Explanation:
             sums[one.site, one.words, one.with_mention] += one.contribution
         return sorted((*key, value) for key, value in sums.items())
 
+    def features(self) -> list[tuple[str, float, list[Contribution]]]:
+        """Return each feature, what it contributes at all places together, and there; the largest sum first."""
+        places: dict[str, list[Contribution]] = defaultdict(list)
+        for one in self.contributions:
+            places[one.feature].append(one)
+        sums = [(name, math.fsum(c.contribution for c in own), own) for name, own in places.items()]
+        return sorted(sums, key=lambda item: -abs(item[1]))
+
     def to_json(self, top: int | None = None) -> dict[str, Any]:
         """Return the explanation as JSON; ``top`` limits the contributions, and the others are one sum."""
         shown = self.contributions[:top]

@@ -121,15 +121,27 @@ class FittedRecognizer(Parameters):
 
     # How it decides
 
-    def _rule_for(self, probabilities: bool, above: float | None) -> tuple[Rule, bool]:
+    def gives_probabilities(self, probabilities: bool | None = None, above: float | None = None) -> bool:
+        """Whether mentions get their ``prob``, given the arguments of ``predict``.
+
+        If nothing is asked for, they do unless that costs more than half of the speed: where structures have to be
+        listed, and where several parts are asked about each mention.
+        """
+        trained = self._fitted()
+        if trained.model.makes is not None:  # a tagger gives every token its label, whatever is asked for
+            return False
+        if above is not None or self.rule_.thresholds is not None:
+            return True
+        quick = trained.model.probabilistic and trained.belief not in ("bound", "parts")
+        return quick if probabilities is None else probabilities
+
+    def _rule_for(self, probabilities: bool | None, above: float | None) -> tuple[Rule, bool]:
         """Return the rule for the arguments of ``predict``, and whether probabilities are needed."""
         trained, rule = self._fitted(), self.rule_
         if above is not None:
             check_share("above", above)
             rule = Rule(dict.fromkeys(trained.labels, float(above)), fitting=False, calibration=rule.calibration)
-        if trained.model.makes is not None:  # a tagger gives every token its label, whatever is asked for
-            return Rule(), False
-        return rule, probabilities or rule.thresholds is not None
+        return Rule() if trained.model.makes is not None else rule, self.gives_probabilities(probabilities, above)
 
     def _answers(
         self, documents: Sequence[Document], rule: Rule, conflicts: Counter[str] | None, probable: bool

@@ -20,13 +20,14 @@ from spanloom.encoders import Encoder, encoder
 from spanloom.features import FeatureSet, read_resource
 from spanloom.learning import LBFGS, SDCA, TRAINERS, AdamW, Auto, StructureTrainer, Trainer
 from spanloom.models import MODELS, Model, State, named
-from spanloom.schemes.flat import CHOICES, overlapping
+from spanloom.schemes.flat import CHOICES
 
 AUTO = "auto"
 SHARE = 0.3
-"""How much labels share in the model that is chosen for few sentences whose mentions overlap."""
-LEAST_L2, PER_L2 = 0.1, 2000
-"""The L2 penalty that is chosen for mentions that overlap: one for so many sentences, but not less than the least."""
+"""How much labels share in the model that is chosen for few sentences."""
+LEAST_L2, PER_L2 = 0.1, 6000
+"""The L2 penalty that is chosen where model and trainer are left open: one for so many mentions, but not less than the
+least."""
 FEW = 5000
 """Fewer sentences than these are few: with more, labels know enough by themselves, and learn faster so."""
 AT_ONCE = {f"decide{JOINT}penalty": "set_mention_penalty", f"model{JOINT}threshold": "set_threshold"}
@@ -220,8 +221,6 @@ class Parameters:
         sentences: list[Sentence] = [s for document in documents for s in document.sentences]
         if self.keep == "raise" and any(m.discontinuous for s in sentences for m in s.mentions):
             return named("multilabel")
-        if not any(overlapping(s.mentions) for s in sentences):
-            return named("chain")
         if self.encoder is not None:
             return State()
         trainer = State().trainer(self.trainer)
@@ -231,15 +230,14 @@ class Parameters:
     def trainer_for(self, model: Model, documents: Sequence[Document], *, alone: bool = True) -> Trainer:
         """Return the trainer of a model; ``ParameterError`` if the other settings do not go with it.
 
-        Where model and trainer are left open and mentions overlap, the L2 penalty grows with the data, and dual
-        coordinate ascent comes to the optimum sooner, if everything is annotated and learned in this process.
+        Where both are left open, the L2 penalty grows with the data, and dual coordinate ascent comes to the optimum
+        sooner, if everything is annotated and learned in this process.
         """
         trainer = self.check_model(model)
         left_open = self.model == AUTO and (self.trainer == AUTO or isinstance(self.trainer, Auto))
         if not left_open or not isinstance(model, State) or self.encoder is not None:
             return trainer
-        sentences = sum(len(document.sentences) for document in documents)
-        l2 = round(max(LEAST_L2, sentences / PER_L2), 2)
+        l2 = l2_for(documents)
         whole = all(sentence.known is None for document in documents for sentence in document.sentences)
         if alone and whole:
             return SDCA(trainer.max_iter, trainer.patience, l2=l2)
@@ -272,6 +270,20 @@ class Parameters:
             features = FeatureSet.from_toml(self.features)
             return replace(features, resources={**features.resources, **tables})
         return FeatureSet.named(self.features, tables)
+
+
+def l2_for(documents: Sequence[Document]) -> float:
+    """Return the L2 penalty that is chosen for training data.
+
+    Examples
+    --------
+    >>> from spanloom import Mention
+    >>> one = Document([Sentence(["IL-2"], [Mention("protein", ((0, 1),))])])
+    >>> l2_for([one]), l2_for([one] * 12_000)
+    (0.1, 2.0)
+    """
+    mentions = sum(len(sentence.mentions) for document in documents for sentence in document.sentences)
+    return round(max(LEAST_L2, mentions / PER_L2), 2)
 
 
 def _settings(name: str, value: Any) -> Any:

@@ -90,10 +90,10 @@ class Recognizer(KeptRecognizer):
     --------
     >>> from spanloom import Mention, Sentence
     >>> from spanloom.learning import LBFGS
-    >>> train = [Sentence(["the", w, "gene"], [Mention("DNA", ((1, 3),))]) for w in ("lacZ", "sonic", "p53")]
+    >>> train = [Sentence(["The", w, "gene", "."], [Mention("DNA", ((1, 3),))]) for w in ("lacZ", "sonic", "p53")]
     >>> ner = Recognizer(trainer=LBFGS(max_iter=20)).fit(train)
     >>> ner.predict("The BRCA1 gene.").mentions
-    [Mention(label='DNA', parts=((1, 3),), prob=None)]
+    [Mention(label='DNA', parts=((1, 3),), prob=0...)]
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class Recognizer(KeptRecognizer):
     # Finding
 
     def predict(
-        self, corpus: Input | Iterable[Input], *, probabilities: bool = False, above: float | None = None
+        self, corpus: Input | Iterable[Input], *, probabilities: bool | None = None, above: float | None = None
     ) -> Any:
         """Find the mentions of a text, a sentence, a document, or each of many.
 
@@ -186,7 +186,7 @@ class Recognizer(KeptRecognizer):
         ----------
         probabilities
             Whether mentions get their ``prob``; see ``docs/probabilities.md`` for what it is in each model. Where it is
-            not exact, ``Document.meta["probabilities"]`` says what it is.
+            not exact, ``Document.meta["probabilities"]`` says what it is. None: unless it is slow, as in ``layered``.
         above
             Every mention with at least this probability, whether or not the decision takes it.
         """
@@ -200,7 +200,7 @@ class Recognizer(KeptRecognizer):
         batch: int = BATCH,
         conflicts: Counter[str] | None = None,
         *,
-        probabilities: bool = False,
+        probabilities: bool | None = None,
         above: float | None = None,
     ) -> Iterator[Any]:
         """Like ``predict`` on many, but one result after the other: memory does not grow with the input.
@@ -224,5 +224,5 @@ class Recognizer(KeptRecognizer):
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Evaluation:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
         gold: list[Any] = list(corpus)
-        found = self.predict(gold)
+        found = self.predict(gold, probabilities=False)
         return evaluate(*([self._compared(item) for item in some] for some in (gold, found)))

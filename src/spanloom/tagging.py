@@ -155,7 +155,7 @@ class TextTagger:
         self.labels = tuple(trained.finder.labels)
         self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.finder.native)
         self._rules = recognizer.token_rules_.native
-        self._exclusive = recognizer.rule_.exclusive
+        self._rule = recognizer.rule_
         self.threads = threads or 0
 
     def tag(
@@ -179,7 +179,7 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        wanted = {"probabilities": probabilities, "exclusive": self._exclusive}
+        wanted = {"probabilities": probabilities, "exclusive": bool(self._rule.exclusive), "flat": self._rule.flat}
         found = self._tagger.tag(texts, self.threads, above=above or 0.0, **wanted)
         probs = found.prob if probabilities or above is not None else None
         return TaggedBatch(self.labels, texts, found, self.threads, probs)

@@ -67,7 +67,7 @@ def test_repairs(options: list[str], more: list[str], tmp_path: Path) -> None:
     write([Document(train)], str(tmp_path / "train.jsonl"))
     (tmp_path / "word.toml").write_text('templates = ["word"]\n')
     model, text = str(tmp_path / "ner.loom"), tmp_path / "new.txt"
-    features = ["--features", str(tmp_path / "word.toml"), "--l2", "0.01"]
+    features = ["--features", str(tmp_path / "word.toml"), "--l2", "0.01", "--model", "chain"]
     run("train", str(tmp_path / "train.jsonl"), *features, *options, "-o", model)
     text.write_text("the heat shock factor ( HSF ) is\n")
     found = json.loads(run("tag", model, f"text:{text}", "--format", "jsonl").stdout)["mentions"]

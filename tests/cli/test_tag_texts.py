@@ -67,7 +67,7 @@ def test_mentions_only(model: Path, tmp_path: Path, kind: str) -> None:
     assert short.returncode == 0, short.stderr
     records = [json.loads(line) for line in whole.stdout.splitlines()]
     assert [json.loads(line) for line in short.stdout.splitlines()] == [
-        {"id": r["id"], "mentions": [{k: m[k] for k in ("label", "chars", "text")} for m in r["mentions"]]}
+        {"id": r["id"], "mentions": [{k: m[k] for k in ("label", "chars", "text", "prob")} for m in r["mentions"]]}
         for r in records
     ]
     assert any(r["mentions"] for r in records)

@@ -143,8 +143,8 @@ def test_attributes_that_are_always_zero_change_nothing(c1):
 def test_many_labels_and_attributes_have_the_pairs_that_occur():
     """More pairs than get a counter each; by a count of our own."""
     draw = random.Random(3)
-    items = [{f"a{draw.randint(0, 1400)}": value for value in (1.0, 0.5)} for _ in range(1600)]
-    y = [f"l{draw.randint(0, 900)}" for _ in items]
+    items = [{f"a{draw.randint(0, 1800)}": value for value in (1.0, 0.5)} for _ in range(2500)]
+    y = [f"l{draw.randint(0, 1000)}" for _ in items]
     corpus = AttributeCorpus()
     corpus.append(items, y)
     assert corpus.attributes * corpus.labels > 1 << 20

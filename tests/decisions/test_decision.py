@@ -11,7 +11,7 @@ from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.base.errors import ParameterError
 from spanloom.deciding import never_two
 from spanloom.decisions.decision import ENOUGH, FLOOR, AtLeast, Best, ExpectedF1, OnDev, decision, lower_bound
-from spanloom.decisions.rule import Rule, fitting, one_label
+from spanloom.decisions.rule import Rule, fitting, most_probable
 from spanloom.evaluation import micro
 from spanloom.learning import Auto
 from spanloom.models.trained import Trained
@@ -136,7 +136,7 @@ def test_names_and_wrong_names():
 
 def test_the_same_tokens_keep_the_most_probable_label():
     both, other = [x(0, "X", 0.4), x(0, "Y", 0.6)], x(1, "X", 0.1)
-    assert one_label([*both, other]) == [both[1], other]
+    assert most_probable([*both, other], flat=False) == [both[1], other]
     assert never_two([Sentence(["a"], [x(0), x(0)])])
     assert not never_two([Sentence(["a"], [x(0), x(0, "Y")])])
 
@@ -166,13 +166,22 @@ def test_an_exclusive_union_gives_no_tokens_two_labels(train, dev):
             assert belief.prob(kept) >= belief.prob(mention)
 
 
+def test_mentions_that_share_tokens_keep_the_most_probable_ones():
+    """The second excludes both others, but the first is more probable; then nothing excludes the third."""
+    first, second, third = (Mention("X", (span,), p) for span, p in (((0, 2), 0.9), ((1, 4), 0.8), ((3, 5), 0.7)))
+    assert most_probable([third, second, first], flat=True) == [third, first]
+    assert most_probable([first, Mention("Y", ((0, 2),), 0.9)], flat=True) == [first]
+
+
+@pytest.mark.parametrize("model", ["edge", "state", "hypergraph"])
+@pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("probabilities", [False, True])
-def test_exclusive_answers_are_the_same_in_one_pass_and_in_two(train, dev, probabilities):
+def test_exclusive_answers_are_the_same_in_one_pass_and_in_two(train, dev, probabilities, flat, model):
     """Natively in one pass, and from all mentions of the best structure in another."""
-    ner = Recognizer("edge", trainer=Auto(max_iter=5), keep="longest", decide=Best(3.0)).fit(train)
+    ner = Recognizer(model, trainer=Auto(max_iter=5), keep="longest", decide=Best(3.0)).fit(train)
     sentences = [s for doc in dev for s in doc.sentences]
-    quick = ner.trained_.find_one_label(sentences, 1, probabilities=probabilities)
-    slow = Trained.find_one_label(ner.trained_, sentences, 1, probabilities=probabilities)
+    quick = ner.trained_.find_exclusive(sentences, 1, flat=flat, probabilities=probabilities)
+    slow = Trained.find_exclusive(ner.trained_, sentences, 1, flat=flat, probabilities=probabilities)
     assert sum(map(len, quick)) < sum(map(len, ner.trained_.find(sentences, 1)))
     assert quick == slow
     assert [[m.prob for m in own] for own in quick] == [[m.prob for m in own] for own in slow]
@@ -186,6 +195,11 @@ def test_labels_are_exclusive_by_default_where_training_says_so_and_models_do_no
     both = Sentence(["IL-2"], [Mention("DNA", ((0, 1),)), Mention("protein", ((0, 1),))])
     assert Recognizer("edge", **settings).fit([*train, both]).rule_ == Rule()
     assert Recognizer("edge", **settings, decide=Best(exclusive=True)).fit([*train, both]).rule_.exclusive
+    flat = [Sentence(["a", "b"], [x(0), x(1, "Y")]), Sentence(["b", "a"], [x(1)])]
+    assert Recognizer("edge", **settings).fit(flat).rule_.exclusive == "flat"
+    assert Recognizer("edge", **settings).fit(flat).training_["never"] == "overlap"
+    assert Recognizer("edge", **settings, decide=Best(exclusive="flat")).fit(train).rule_.exclusive == "flat"
+    assert Recognizer("chain", **settings, decide=Best(exclusive="flat")).fit(train).rule_ == Rule()
 
 
 def test_what_a_flat_model_cannot_hold_together_is_left_out(train):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -14,9 +16,10 @@ import pytest
 
 from encoders.tiny import make_encoder
 from extras import needs
-from spanloom import Mention, Recognizer, Sentence
-from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom import Document, Mention, Recognizer, Sentence
+from spanloom.base.errors import ModelFileError, ParameterError, SpanloomError
 from spanloom.base.model_file import load_arrays, save_arrays
+from spanloom.corpus import Known
 from spanloom.encoders import Encoder
 from spanloom.encoders.batches import portions
 from spanloom.encoders.folder import find_folder
@@ -28,7 +31,7 @@ from spanloom.evaluation.score import micro
 from spanloom.features import FeatureSet
 from spanloom.inference.distribution import in_order
 from spanloom.learning import LBFGS, AdamW, Iteration
-from spanloom.models import MODELS, State, Task, named
+from spanloom.models import MODELS, Chain, State, Tagger, Task, named
 from spanloom.models.encoding import EncodedCorpus, needed
 from spanloom.models.holding import hold
 
@@ -453,6 +456,15 @@ def test_nothing_is_cut_off(fitted: Recognizer) -> None:
     assert len(found) == 3
 
 
+def test_many_sentences_are_found_some_at_a_time(fitted: Recognizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [fitted.predict(TRAIN, probabilities=True), fitted.predict(TRAIN, above=0.1), fitted.predict(TRAIN)]
+    monkeypatch.setattr("spanloom.models.encoded.AT_ONCE", 7)
+    parts = [fitted.predict(TRAIN, probabilities=True), fitted.predict(TRAIN, above=0.1), fitted.predict(TRAIN)]
+    assert [[s.mentions for s in one] for one in parts] == [[s.mentions for s in one] for one in whole]
+    for one, other in zip(whole[0], parts[0], strict=True):
+        assert [m.prob for m in one.mentions] == pytest.approx([m.prob for m in other.mentions])
+
+
 def test_words_of_which_nothing_is_left_are_unknown(folder: Path) -> None:
     pieces = network_of(folder).tokenizer.cut([["\u200b", "met"], []])
     assert np.diff(pieces.word_ptr).tolist() == [1, 1]
@@ -532,3 +544,74 @@ def batches_of(tuning: FineTuning) -> Iterator[list[int]]:
 def test_batches_have_every_sentence_once(folder: Path) -> None:
     found = [number for batch in batches_of(tuning_of(folder, "edge")) for number in batch]
     assert sorted(found) == list(range(len(TRAIN)))
+
+
+# With everything else
+
+
+def test_partial_annotation_is_learned_from(folder: Path) -> None:
+    """Persons are known everywhere, other labels in the first half only."""
+    partial = [
+        replace(one, mentions=[m for m in one.mentions if m.label == "PER"], known=Known(labels=("PER",)))
+        for one in TRAIN[5:]
+    ]
+    trainer = AdamW(max_iter=30, rate=1e-3, batch=4)
+    told, absent = (make(folder, trainer=trainer).fit([*TRAIN[:5], *rest]) for rest in (partial, TRAIN[3:4] * 5))
+    assert told.score(TRAIN).f1 > 0.9
+    assert told.history_[-1].objective != absent.history_[-1].objective
+
+
+def test_a_column_can_be_learned(folder: Path) -> None:
+    tagged = [replace(s, columns={"pos": ["N" if w[0].isupper() else "V" for w in s.tokens]}) for s in TRAIN]
+    ner = make(folder, Tagger("pos"), AdamW(max_iter=20, rate=1e-3, batch=4)).fit(tagged)
+    assert ner.predict(tagged[0]).columns["pos"] == ["N", "V", "N"]
+
+
+def test_it_is_pickled_through_its_file(fitted: Recognizer) -> None:
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.predict(TRAIN) == fitted.predict(TRAIN)
+
+
+def test_a_folder_to_be_shared(fitted: Recognizer, tmp_path: Path) -> None:
+    fitted.save(f"{tmp_path}/shared/")
+    assert Recognizer.load(tmp_path / "shared", threads=1).predict(TRAIN) == fitted.predict(TRAIN)
+
+
+def test_several_representations_are_refused(folder: Path) -> None:
+    with pytest.raises(ParameterError, match="one representation"):
+        make(folder, Chain(scheme="BIES+")).fit([s.with_mentions(s.mentions[:1]) for s in TRAIN])
+
+
+def test_annotators_learn_without_the_network(folder: Path) -> None:
+    """Document context trains models of its own."""
+    documents = [Document(TRAIN[i : i + 5]) for i in (0, 5)] * 4
+    ner = make(folder, annotators=["document"]).fit(documents)
+    assert ner.predict(documents[0]).sentences[0].tokens == TRAIN[0].tokens
+
+
+def test_decisions_are_chosen_on_development_data(folder: Path) -> None:
+    with pytest.raises(ParameterError, match="train the encoder several times"):
+        make(folder, decide="f1").fit(TRAIN)
+    ner = make(folder, decide="f1").fit(TRAIN, dev=TRAIN[:5])
+    assert ner.rule_.thresholds is not None
+
+
+def test_the_user_s_random_numbers_are_left_alone(folder: Path) -> None:
+    torch.manual_seed(3)
+    expected = torch.rand(3)
+    torch.manual_seed(3)
+    make(folder).fit(TRAIN)
+    assert (torch.rand(3) == expected).all()
+
+
+def test_without_torch_it_is_said_what_to_install(
+    folder: Path, fitted: Recognizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is opened without it; what it needs is said when it is used."""
+    fitted.save(tmp_path / "m.loom")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    again = Recognizer.load(tmp_path / "m.loom")
+    with pytest.raises(SpanloomError, match=r"pip install 'spanloom\[encoder\]'"):
+        again.predict(TRAIN)
+    with pytest.raises(SpanloomError, match=r"pip install 'spanloom\[encoder\]'"):
+        make(folder).fit(TRAIN)

@@ -108,7 +108,7 @@ def _change(inside: Any, key: Any, places: list[Any], chance: random.Random, mut
     elif isinstance(old, str) and how < 8:
         inside[key] = mutate(old.encode("utf-8", "surrogatepass"), 400).decode("utf-8", "replace")
     else:
-        inside[key] = chance.choice(VALUES)
+        inside[key] = copy.deepcopy(chance.choice(VALUES))
 
 
 def _small(inside: Any, key: Any) -> bool:
@@ -121,7 +121,7 @@ def _small(inside: Any, key: Any) -> bool:
 
 def _dumped(value: Any) -> bytes:
     try:
-        return json.dumps(value, ensure_ascii=random.random() < 0.5).encode("utf-8", "surrogatepass")
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
     except RecursionError:
         return b"[" * 3000
 
@@ -178,7 +178,7 @@ def packed(table: Any, header: Any, arrays: bytes) -> bytes:
             if name != "__metadata__":
                 chunks.append(np.frombuffer(arrays[start:end], np.uint8))
         metadata["data_checksum"] = _checksum(chunks)
-    text = json.dumps(table, separators=(",", ":")).encode()
+    text = _dumped(table)
     text += b" " * (-(8 + len(text)) % 64)
     text = _with_checksum(text, "0" * 8, f"{zlib.crc32(text):08x}")
     return len(text).to_bytes(8, "little") + text + arrays

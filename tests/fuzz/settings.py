@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
 
 from fuzz.places import folder
 from fuzz.target import ALLOWED, Run, Target
@@ -14,6 +15,7 @@ from spanloom.corpus.token_rules import TokenRules
 from spanloom.features.feature_set import FeatureSet
 from spanloom.features.grammar import parse_template, parse_view
 from spanloom.features.resources import read_resource
+from spanloom.formats import reference
 from spanloom.formats.reference import Reference
 
 
@@ -74,6 +76,7 @@ def features() -> Run:
 def references() -> Run:
     """A reference that is understood is written so that it is understood again, as the same."""
     empty = folder("references")
+    reference.plugins = cache(reference.plugins)  # what is installed does not change meanwhile
 
     def run(raw: bytes) -> None:
         text = text_of(raw)

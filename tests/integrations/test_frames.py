@@ -74,7 +74,7 @@ def test_the_same_kind_comes_out(edge: Recognizer, kind: str) -> None:
 
 def test_discontinuous_mentions_have_several_ranges(multilabel: Recognizer) -> None:
     found = frames.tag(pyarrow.table(ROWS), multilabel, text="abstract", keep=["pmid"]).to_pylist()
-    assert rows_of(found) == expected(multilabel)
+    assert rows_of(found) == expected(multilabel, probabilities=False)
     assert any(len(row["chars"]) > 1 for row in found)
 
 

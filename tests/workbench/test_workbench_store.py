@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from spanloom.base.errors import SpanloomError
 from spanloom.corpus import Document, Known, Mention, Sentence
 from spanloom.workbench.changes import Change
-from spanloom.workbench.errors import Conflict, Locked, Refused
+from spanloom.workbench.errors import Conflict, Locked, NotStored, Refused
 from spanloom.workbench.gold import gold_document, gold_documents
 from spanloom.workbench.locks import Locks
 from spanloom.workbench.project import Project
@@ -251,4 +251,22 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
         assert sheet.version in (acknowledged, acknowledged + 1)  # the last one may be stored and not reported
         assert {m.label for m in sheet.mentions} == {f"L{k}" for k in range(sheet.version)}
         assert len(project.sheets.trail(1)) == sheet.version
+        project.close()
+
+
+def test_a_full_disk_is_said_and_nothing_is_stored(tmp_path: Path) -> None:
+    """SQLite's own limit of pages stands for the disk; when there is room again, work goes on."""
+    project = Project(tmp_path / "p")
+    try:
+        project.add([Document([Sentence(["a", "b"])], id="one")])
+        pages = project.db.value("PRAGMA page_count")
+        project.db.value(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(NotStored, match="database or disk is full; nothing was stored") as caught:
+            project.add([Document([Sentence(["word"] * 50_000)], id="two")])
+        assert caught.value.status == 507
+        assert project.db.value("SELECT COUNT(*) FROM documents") == 1
+        project.db.value("PRAGMA max_page_count = 1000000")
+        project.add([Document([Sentence(["word"] * 50_000)], id="two")])
+        assert project.db.value("SELECT COUNT(*) FROM documents") == 2
+    finally:
         project.close()

@@ -59,7 +59,8 @@ class ChainSolver final : public Solver {
     const std::size_t sites = unit.sites;
     if (sites == 0) return 0.0;
     double log_z = 0;
-    if (mask == nullptr && !extreme_ && stride_ <= kernels::kShortRow && at_once(sites, scores, expected, log_z)) {
+    const bool free = mask == nullptr || std::find(mask, mask + sites * labels_, 0) == mask + sites * labels_;
+    if (free && !extreme_ && stride_ <= kernels::kShortRow && at_once(sites, scores, expected, log_z)) {
       return log_z;
     }
     scores = masked_(scores, mask, sites, labels_, stride_);
@@ -145,7 +146,7 @@ class ChainSolver final : public Solver {
     for (std::size_t t = 0; t < sites; ++t) {
       if (!(sums_[t] > kTooSmall)) return false;
       scale *= sums_[t];
-      if (scale < 1e-100) {
+      if (scale < 1e-100 || scale > 1e100) {
         total += std::log(scale);
         scale = 1;
       }

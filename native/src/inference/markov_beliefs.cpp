@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "markov_states.hpp"
 #include "spanloom/base/kernels.hpp"
 #include "spanloom/base/parallel.hpp"
 #include "walks.hpp"
@@ -19,7 +20,7 @@ constexpr double kSmallestSum = 1e-50;
 constexpr double kLargestBeta = 1e100;
 // States with less than this share of the mass at a site are not followed, as long as what they could have to do with
 // any probability is below 1e-12 (see MarkovFollower::read).
-constexpr double kSmallShare = 1e-22;
+constexpr double kSmallShare = 1e-17;
 constexpr double kNegligible = 1e-12;
 
 // What is believed of one sentence after the other, and what follows one start; see walks.hpp.
@@ -28,35 +29,27 @@ constexpr double kNegligible = 1e-12;
 //   inverse[t, h]  1 / sum over y of exp(local[t, y] + step[h, y]), for the states h before site t
 //   beta[t, h]     sum of what follows, scaled such that P(h after t) = alpha * beta
 //
-// Many states go on alike, as where a label leads depends on the last label alone: sums over states that go on alike
-// are taken before labels are followed.
+// Sums over states that go on alike are taken before labels are followed.
 class MarkovFollower {
  public:
-  MarkovFollower(const MarkovSearch& search, const FlatReading& reading)
-      : search_(search),
+  MarkovFollower(const MarkovStates& states, const FlatReading& reading)
+      : s_(states),
         reading_(reading),
-        labels_(search.labels()),
-        states_(search.states()),
-        stride_(search.stride()),
-        alike_(states_ + 1),
+        labels_(states.labels),
+        states_(states.size()),
+        stride_(states.stride),
+        mass_(states_),
+        row_(stride_),
         now_(states_),
         next_(states_),
-        ended_(static_cast<std::size_t>(reading.types())) {
-    for (std::size_t h = 0; h <= states_; ++h) {
-      const auto same = [&](std::size_t other) { return std::ranges::equal(search.goes(h), search.goes(other)); };
-      const auto known = std::ranges::find_if(kinds_, same);
-      alike_[h] = static_cast<std::size_t>(known - kinds_.begin());
-      if (known == kinds_.end()) kinds_.push_back(h);
-    }
-    rows_.resize(kinds_.size() * stride_);
-  }
+        ended_(static_cast<std::size_t>(reading.types())) {}
 
   // Takes the scores of a sentence. False if scaled doubles do not hold them.
   bool read(std::span<const double> local) {
     sites_ = local.size() / labels_;
     if (sites_ == 0) return true;
     local_.resize(sites_ * stride_);
-    inverse_.resize(sites_ * (states_ + 1));
+    inverse_.resize(sites_ * states_);
     alpha_.resize(sites_ * states_);
     beta_.resize(sites_ * states_);
     scale_.resize(sites_);
@@ -94,16 +87,19 @@ class MarkovFollower {
   void open(std::size_t site, std::int32_t only) {
     site_ = site;
     clear(now_, reached_);
-    const auto first = [&](std::size_t h, double mass) {
-      each_label(h, mass, [&](std::size_t y, std::size_t to, double p) {
-        const std::int32_t own = reading_.type(static_cast<std::int32_t>(y));
-        if (own < 0 || (only >= 0 && own != only) || (site > 0 && !border(h, y))) return;
-        add(now_, reached_, to, p);
-      });
+    const auto begin = [&](std::size_t y, std::size_t to, double p) {
+      const std::int32_t own = reading_.type(static_cast<std::int32_t>(y));
+      if (p > 0 && own >= 0 && (only < 0 || own == only)) add(now_, reached_, to, p);
     };
-    if (site == 0) first(states_, 1.0);
+    for (std::size_t w = 0; site == 0 && w < s_.begins.size(); ++w) {
+      const auto [y, to] = s_.begins[w];
+      begin(y, to, first_ * scale_[0] * s_.start[y] * local_[y]);
+    }
     for (std::size_t h = 0; site > 0 && h < states_; ++h) {
-      if (alpha(site - 1)[h] > 0) first(h, alpha(site - 1)[h]);
+      if (!(alpha(site - 1)[h] > 0)) continue;
+      each_label(h, alpha(site - 1)[h], [&](std::size_t y, std::size_t to, double p) {
+        if (border(h, y)) begin(y, to, p);
+      });
     }
     weigh();
   }
@@ -137,48 +133,49 @@ class MarkovFollower {
  private:
   const double* alpha(std::size_t t) const { return &alpha_[t * states_]; }
   const double* beta(std::size_t t) const { return &beta_[t * states_]; }
-  std::int32_t type(std::size_t state) const { return reading_.type(search_.last(state)); }
+  std::int32_t type(std::size_t state) const { return s_.last[state] < 0 ? -1 : reading_.type(s_.last[state]); }
   bool border(std::size_t state, std::size_t label) const {
-    return reading_.border(search_.last(state), static_cast<std::int32_t>(label));
+    return reading_.border(s_.last[state], static_cast<std::int32_t>(label));
   }
 
-  // Sets inverse[t, h]; false if the sum has lost terms to underflow.
-  bool normalise(std::size_t t, std::size_t h) {
-    const double sum = kernels::dot(&local_[t * stride_], search_.exp_step(h), stride_);
-    inverse_[t * (states_ + 1) + h] = 1.0 / sum;
-    return sum > kSmallestSum;
+  static bool any(const double* values, const MarkovStates::Kind& kind) {
+    return std::any_of(values + kind.first, values + kind.first + kind.width, [](double x) { return x > 0; });
+  }
+
+  // Sets inverse[t, :]; false if the sum of a state with mass has lost terms to underflow.
+  bool normalise(std::size_t t) {
+    double* inverse = &inverse_[t * states_];
+    kernels::vector_matrix(&local_[t * stride_], s_.by_label.data(), labels_, states_, inverse);
+    const double* before = alpha(t - 1);
+    bool held = true;
+    for (std::size_t h = 0; h < states_; ++h) {
+      held &= before[h] == 0 || inverse[h] > kSmallestSum;
+      inverse[h] = inverse[h] > kSmallestSum ? 1.0 / inverse[h] : 0.0;
+    }
+    return held;
   }
 
   // States with a share of at most `least` have none.
   bool forward(double least) {
     std::fill(alpha_.begin(), alpha_.end(), 0.0);
     for (std::size_t t = 0; t < sites_; ++t) {
-      std::fill(rows_.begin(), rows_.end(), 0.0);
-      const double* inverse = &inverse_[t * (states_ + 1)];
-      const auto take = [&](std::size_t h, double mass) {
-        const double* step = search_.exp_step(h);
-        double* sum = &rows_[alike_[h] * stride_];
-        for (std::size_t y = 0; y < stride_; ++y) sum[y] += mass * step[y];
-      };
-      if (t == 0) {
-        if (!normalise(0, states_)) return false;
-        take(states_, inverse[states_]);
-      }
-      for (std::size_t h = 0; t > 0 && h < states_; ++h) {
-        const double before = alpha(t - 1)[h];
-        if (!(before > 0)) continue;
-        if (!normalise(t, h)) return false;
-        take(h, before * inverse[h]);
-      }
       double* now = &alpha_[t * states_];
-      for (std::size_t k = 0; k < kinds_.size(); ++k) {
-        const std::span<const std::int32_t> goes = search_.goes(kinds_[k]);
-        for (std::size_t y = 0; y < labels_; ++y) {
-          if (goes[y] >= 0) now[goes[y]] += rows_[k * stride_ + y] * local_[t * stride_ + y];
+      const double* own = &local_[t * stride_];
+      if (t == 0) {
+        const double sum = kernels::dot(own, s_.start, stride_);
+        if (!(sum > kSmallestSum)) return false;
+        first_ = 1.0 / sum;
+        for (const auto [y, to] : s_.begins) now[to] += first_ * s_.start[y] * own[y];
+      } else {
+        if (!normalise(t)) return false;
+        kernels::multiply_sum(alpha(t - 1), &inverse_[t * states_], states_, mass_.data());
+        for (const MarkovStates::Kind& kind : s_.kinds) {
+          if (!any(mass_.data(), kind)) continue;
+          kernels::vector_matrix(&mass_[kind.first], kind.rows.data(), kind.width, kind.stride, row_.data());
+          for (std::size_t w = 0; w < kind.ways.size(); ++w) now[kind.ways[w].to] += row_[w] * own[kind.ways[w].label];
         }
       }
-      double sum = 0;
-      for (std::size_t h = 0; h < states_; ++h) sum += now[h];
+      const double sum = kernels::sum(now, states_);
       if (!(sum > kSmallestSum)) return false;
       scale_[t] = 1.0 / sum;
       for (std::size_t h = 0; h < states_; ++h) now[h] = now[h] > least * sum ? now[h] * scale_[t] : 0.0;
@@ -187,49 +184,44 @@ class MarkovFollower {
   }
 
   // What of the mass is in states that may be the last.
-  double total() const {
-    double sum = 0;
-    for (std::size_t h = 0; h < states_; ++h) sum += search_.may_end(h) ? alpha(sites_ - 1)[h] : 0.0;
-    return sum;
-  }
+  double total() const { return kernels::dot(alpha(sites_ - 1), s_.ends.data(), states_); }
 
   bool backward() {
     const double whole = total();
     if (!(whole > kSmallestSum)) return false;
-    for (std::size_t h = 0; h < states_; ++h) {
-      beta_[(sites_ - 1) * states_ + h] = search_.may_end(h) ? 1.0 / whole : 0.0;
-    }
+    for (std::size_t h = 0; h < states_; ++h) beta_[(sites_ - 1) * states_ + h] = s_.ends[h] / whole;
     for (std::size_t t = sites_ - 1; t > 0; --t) {
-      for (std::size_t k = 0; k < kinds_.size(); ++k) {
-        const std::span<const std::int32_t> goes = search_.goes(kinds_[k]);
-        double* row = &rows_[k * stride_];
-        std::fill_n(row, stride_, 0.0);
-        for (std::size_t y = 0; y < labels_; ++y) {
-          if (goes[y] >= 0) row[y] = local_[t * stride_ + y] * beta(t)[goes[y]] * scale_[t];
-        }
-      }
       double* before = &beta_[(t - 1) * states_];
-      for (std::size_t h = 0; h < states_; ++h) {
-        before[h] = 0;
-        if (!(alpha(t - 1)[h] > 0)) continue;
-        before[h] =
-            inverse_[t * (states_ + 1) + h] * kernels::dot(&rows_[alike_[h] * stride_], search_.exp_step(h), stride_);
-        if (!(before[h] < kLargestBeta)) return false;
+      const double* own = &local_[t * stride_];
+      std::fill_n(before, states_, 0.0);
+      for (const MarkovStates::Kind& kind : s_.kinds) {
+        if (!any(alpha(t - 1), kind)) continue;
+        for (std::size_t w = 0; w < kind.ways.size(); ++w) {
+          row_[w] = own[kind.ways[w].label] * beta(t)[kind.ways[w].to] * scale_[t];
+        }
+        kernels::vector_matrix(row_.data(), kind.by_way.data(), kind.ways.size(), kind.width, before + kind.first);
       }
+      const double* inverse = &inverse_[t * states_];
+      double most = 0;
+      for (std::size_t h = 0; h < states_; ++h) {
+        before[h] = alpha(t - 1)[h] > 0 ? before[h] * inverse[h] : 0.0;
+        most = std::max(most, before[h]);
+      }
+      if (!(most < kLargestBeta)) return false;
     }
     return true;
   }
 
-  // Calls body(label, state, mass) for what a state with a mass goes on by at the site, in the scale of alpha.
+  // Calls body(label, state, mass) for what follows a state with a mass at the site, in the scale of alpha.
   template <class Body>
   void each_label(std::size_t h, double mass, const Body& body) const {
-    const std::span<const std::int32_t> goes = search_.goes(h);
-    const double* step = search_.exp_step(h);
+    const std::vector<MarkovStates::Way>& ways = s_.kind(h).ways;
+    const double* steps = s_.steps(h);
     const double* own = &local_[site_ * stride_];
-    const double factor = mass * inverse_[site_ * (states_ + 1) + h] * scale_[site_];
-    for (std::size_t y = 0; y < labels_; ++y) {
-      const double p = factor * step[y] * own[y];
-      if (goes[y] >= 0 && p > 0) body(y, static_cast<std::size_t>(goes[y]), p);
+    const double factor = mass * inverse_[site_ * states_ + h] * scale_[site_];
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      const double p = factor * steps[w] * own[ways[w].label];
+      if (p > 0) body(ways[w].label, ways[w].to, p);
     }
   }
 
@@ -248,12 +240,12 @@ class MarkovFollower {
     for (const std::size_t h : reached_) left_ += now_[h] * beta(site_)[h];
   }
 
-  const MarkovSearch& search_;
+  const MarkovStates& s_;
   const FlatReading& reading_;
-  std::size_t labels_, states_, stride_;
-  std::vector<std::size_t> alike_, kinds_;  // [states + 1]: the kind of a state; a state of each kind
+  std::size_t labels_, states_, stride_;  // states: places
+  double first_ = 0;                      // 1 / sum over the first labels
   std::vector<double> local_, inverse_, alpha_, beta_, scale_;
-  std::vector<double> rows_;                   // [kinds, stride]
+  std::vector<double> mass_, row_;
   std::vector<double> now_, next_, ended_;     // mass by state
   std::vector<std::size_t> reached_, onward_;  // the states with mass
   std::size_t sites_ = 0, site_ = 0;
@@ -273,8 +265,9 @@ void for_sentences(const MarkovSearch& search, const FlatReading& reading, std::
                    std::span<const std::int64_t> first, std::vector<std::uint8_t>& held, int threads,
                    const IsWanted& wanted, const Body& body) {
   held.assign(first.size() - 1, 1);
+  const MarkovStates states(search);
   parallel_for((held.size() + kShardSentences - 1) / kShardSentences, threads, [&](std::size_t shard) {
-    MarkovFollower follower(search, reading);
+    MarkovFollower follower(states, reading);
     for (std::size_t s = shard * kShardSentences; s < std::min(held.size(), (shard + 1) * kShardSentences); ++s) {
       if (!wanted(s)) continue;
       const auto from = static_cast<std::size_t>(first[s]);

@@ -1,6 +1,7 @@
 #include "spanloom/inference/mention_finder.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,11 @@ struct Shard {
   std::vector<std::int64_t> counts;
   std::vector<Found> mentions;
 };
+
+// By start, the longest first, then by label.
+bool before(const Found& a, const Found& b) {
+  return std::tie(a.start, b.end, a.type) < std::tie(b.start, a.end, b.type);
+}
 
 }  // namespace
 
@@ -74,36 +80,51 @@ class MentionFinder::Work {
     return *made;
   }
 
-  // Of sorted mentions with the same tokens, leaves the most probable one; the first of those that are equal.
-  void leave_one_label(std::vector<Found>& mentions, std::size_t first, bool probable) {
-    const auto same = [](const Found& a, const Found& b) { return a.start == b.start && a.end == b.end; };
-    const auto begin = mentions.begin() + static_cast<std::ptrdiff_t>(first);
-    if (std::adjacent_find(begin, mentions.end(), same) == mentions.end()) return;
-    if (!probable) judge_repeated(std::span(mentions).subspan(first), same);
-    std::size_t kept = first;
-    for (std::size_t i = first + 1; i < mentions.size(); ++i) {
-      if (!same(mentions[kept], mentions[i])) {
-        mentions[++kept] = mentions[i];
-      } else if (mentions[i].prob > mentions[kept].prob) {
-        mentions[kept] = mentions[i];
+  // Of mentions that exclude each other, leaves the most probable ones, in the order in which they are; of those that
+  // are equal the first by start, the longest, the first label.
+  void leave_most_probable(std::vector<Found>& mentions, std::size_t first, Wanted wanted) {
+    const std::span<Found> own = std::span(mentions).subspan(first);
+    order_.resize(own.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::sort(order_, [&](std::size_t a, std::size_t b) { return before(own[a], own[b]); });
+    const auto exclude = [&](const Found& a, const Found& b) {
+      return wanted.flat ? b.start < a.end && a.start < b.end : a.start == b.start && a.end == b.end;
+    };
+    rivals_.assign(own.size(), 0);
+    bool any = false;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const Found& one = own[order_[i]];
+      for (std::size_t j = i + 1; j < order_.size() && own[order_[j]].start < one.end; ++j) {
+        if (exclude(one, own[order_[j]])) any = rivals_[order_[i]] = rivals_[order_[j]] = 1;
       }
     }
-    mentions.resize(kept + 1);
+    if (!any) return;
+    if (!wanted.probabilities) judge_rivals(own);
+    std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) { return own[a].prob > own[b].prob; });
+    std::vector<std::size_t> kept;
+    for (const std::size_t i : order_) {
+      if (rivals_[i] == 0) continue;
+      const bool free = std::ranges::none_of(kept, [&](std::size_t other) { return exclude(own[i], own[other]); });
+      if (free) kept.push_back(i);
+      rivals_[i] = free ? 0 : 1;
+    }
+    std::size_t left = first;
+    for (std::size_t i = 0; i < rivals_.size(); ++i) {
+      if (rivals_[i] == 0) mentions[left++] = mentions[first + i];
+    }
+    mentions.resize(left);
   }
 
   Decoder::Pass pass;
 
  private:
-  // Fills in the probabilities of mentions that have the tokens of a neighbour.
-  template <class Same>
-  void judge_repeated(std::span<Found> mentions, const Same& same) {
+  // Fills in the probabilities of mentions that exclude others.
+  void judge_rivals(std::span<Found> mentions) {
     for (std::size_t p = 0; p < believing_.size(); ++p) {
       MentionBeliefs* own = nullptr;
       for (std::size_t i = 0; i < mentions.size(); ++i) {
         const auto [part, type] = finder_.origins_[static_cast<std::size_t>(mentions[i].type)];
-        const bool repeated = (i > 0 && same(mentions[i - 1], mentions[i])) ||
-                              (i + 1 < mentions.size() && same(mentions[i], mentions[i + 1]));
-        if (part != p || !repeated) continue;
+        if (part != p || rivals_[i] == 0) continue;
         if (own == nullptr) own = &beliefs(p);
         Found one{mentions[i].start, mentions[i].end, type, 0.0};
         own->probabilities({&one, 1});
@@ -114,6 +135,8 @@ class MentionFinder::Work {
 
   const MentionFinder& finder_;
   std::vector<std::unique_ptr<MentionBeliefs>> believing_;
+  std::vector<std::size_t> order_;    // of the mentions of a sentence
+  std::vector<std::uint8_t> rivals_;  // whether a mention excludes others
 };
 
 SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int threads) const {
@@ -128,7 +151,7 @@ SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int 
     std::vector<std::int32_t> cells;
     std::vector<Found> own;
     for (std::size_t g = k * kShardSentences; g < std::min(groups, (k + 1) * kShardSentences); ++g) {
-      const auto before = static_cast<std::ptrdiff_t>(shard.mentions.size());
+      const auto first = static_cast<std::ptrdiff_t>(shard.mentions.size());
       work.pass.load(g);
       for (std::size_t p = 0; p < parts_.size(); ++p) {
         own.clear();
@@ -148,14 +171,13 @@ SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int 
         shard.mentions.insert(shard.mentions.end(), own.begin(), own.end());
       }
       if (parts_.size() > 1 || !best) {
-        std::stable_sort(shard.mentions.begin() + before, shard.mentions.end(), [](const Found& a, const Found& b) {
-          return std::tie(a.start, b.end, a.type) < std::tie(b.start, a.end, b.type);
-        });
-        if (best && wanted.exclusive) {
-          work.leave_one_label(shard.mentions, static_cast<std::size_t>(before), beliefs);
-        }
+        std::stable_sort(shard.mentions.begin() + first, shard.mentions.end(), before);
       }
-      shard.counts.push_back(static_cast<std::int64_t>(shard.mentions.size()) - before);
+      if (best && (wanted.exclusive || wanted.flat)) {
+        work.leave_most_probable(shard.mentions, static_cast<std::size_t>(first),
+                                 {beliefs, 0, wanted.exclusive, wanted.flat});
+      }
+      shard.counts.push_back(static_cast<std::int64_t>(shard.mentions.size()) - first);
     }
   });
   SentenceMentions found;

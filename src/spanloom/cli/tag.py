@@ -68,8 +68,13 @@ def tag(
         ),
     ] = None,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities/--no-probabilities", help="Write the probability of every mention.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--probabilities/--no-probabilities",
+            help="Write the probability of every mention; if not said, where that is quick and the format holds it.",
+            show_default=False,
+        ),
+    ] = None,
     above: Annotated[
         float | None,
         typer.Option(metavar="P", help="Every mention with at least this probability, e.g. 0.2, best answer or not."),
@@ -124,6 +129,7 @@ def tag(
         )  # fmt: skip
         return
     from spanloom.formats import write
+    from spanloom.formats.reading import keeps_probabilities
     from spanloom.recognizer import Recognizer
     from spanloom.tagging_files import is_short
 
@@ -141,6 +147,9 @@ def tag(
     conflicts: Counter[str] = Counter()
     if threshold is not None:
         ner.set_threshold(parse_value(threshold))
+    if probabilities is None and target is not None and not keeps_probabilities(target.format):
+        probabilities = False
+    probable = ner.gives_probabilities(probabilities, above)
     with source:
         batch = 1 if "text:-" in refs else 64
         tagged = source.through(
@@ -150,8 +159,8 @@ def tag(
             _draw(tagged)
         elif k is not None:
             tell_written(_k_best(ner, tagged, k, target))
-        elif is_short(ner, source.corpora, target, probable=probabilities or above is not None):
-            tell_written(_tag_texts(ner, source, target, probabilities, above))
+        elif is_short(ner, source.corpora, target, probable=probable):
+            tell_written(_tag_texts(ner, source, target, probable, above))
         else:
             if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
                 sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once

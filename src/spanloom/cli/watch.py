@@ -22,8 +22,8 @@ def watch(
         float | None, typer.Option(metavar="P", help="Every mention with at least this probability, e.g. 0.2.")
     ] = None,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities/--no-probabilities", help="Show the probability of every mention.")
-    ] = False,
+        bool | None, typer.Option("--probabilities/--no-probabilities", help="Show the probability of every mention.")
+    ] = None,
     every: Annotated[float, typer.Option(min=0.05, metavar="SECONDS", help="How often to look at the file.")] = 0.3,
     parser: ParserOption = None,
 ) -> None:

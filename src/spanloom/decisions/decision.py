@@ -45,8 +45,9 @@ class Decision(Settings):
     Parameters
     ----------
     exclusive
-        Whether the same tokens have one label at most: the most probable one stays, with the probability that it has
-        without this. ``"auto"``: if the training data never give them two.
+        What mentions exclude each other; the most probable one stays, with the probability that it has without this.
+        True: the same tokens have one label at most. ``"flat"``: mentions share no tokens. ``"auto"``: what the
+        training data never have.
     calibrate
         What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"``, ``"beta"`` or
         ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best, or none. It is learned
@@ -58,9 +59,9 @@ class Decision(Settings):
 
     def check(self) -> None:
         check_choice("calibrate", self.calibrate, ("none", "auto", *CALIBRATIONS))
-        if self.exclusive not in (True, False, "auto"):
+        if self.exclusive not in (True, False, "flat", "auto"):
             raise ParameterError(
-                f"The 'exclusive' parameter must be True, False or 'auto'. Got {self.exclusive!r} instead."
+                f"The 'exclusive' parameter must be True, False, 'flat' or 'auto'. Got {self.exclusive!r} instead."
             )
 
     @property

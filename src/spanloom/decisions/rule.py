@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, reading_order
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from spanloom.models.trained import Trained
 
 Mentions = list[list[Mention]]
+FLAT: Final = "flat"
+Exclusive = bool | Literal["flat"]
 SMALLEST = 1e-9
 """The least probability that is looked for, where calibration makes much of little."""
 
@@ -29,7 +31,7 @@ class Rule:
     thresholds
         By label, the least probability of a mention; None: the mentions of the best structure.
     exclusive
-        Whether the same tokens have one label at most.
+        Whether the same tokens have one label at most; ``"flat"``: whether mentions share no tokens.
     fitting
         Whether mentions that the model cannot hold together are left out, the least probable first. With thresholds.
     calibration
@@ -37,9 +39,14 @@ class Rule:
     """
 
     thresholds: Mapping[str, float] | None = None
-    exclusive: bool = False
+    exclusive: Exclusive = False
     fitting: bool = True
     calibration: Calibration | None = None
+
+    @property
+    def flat(self) -> bool:
+        """Whether mentions share no tokens."""
+        return self.exclusive == FLAT
 
     def answers(
         self,
@@ -54,7 +61,7 @@ class Rule:
         if self.thresholds is not None:
             return self._above(trained, sentences, threads)
         if self.exclusive:
-            found = trained.find_one_label(sentences, threads, conflicts, probabilities=probabilities)
+            found = trained.find_exclusive(sentences, threads, conflicts, flat=self.flat, probabilities=probabilities)
         else:
             find = trained.find_with_probabilities if probabilities else trained.find
             found = find(sentences, threads, conflicts)
@@ -85,7 +92,7 @@ class Rule:
         thresholds = self.thresholds or {}
         found = [m for m in believed if (m.prob or 0.0) >= thresholds.get(m.label, math.inf)]
         if self.exclusive:
-            found = one_label(found)
+            found = most_probable(found, flat=self.flat)
         return fitting(trained, found) if self.fitting else found
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +109,8 @@ class Rule:
             thresholds = {str(label): float(value) for label, value in thresholds.items()}
         stored = data.get("calibration")
         calibration = None if stored is None else Calibration.from_json(stored)
-        return cls(thresholds, bool(data["exclusive"]), bool(data["fitting"]), calibration)
+        exclusive: Exclusive = FLAT if data["exclusive"] == FLAT else bool(data["exclusive"])
+        return cls(thresholds, exclusive, bool(data["fitting"]), calibration)
 
 
 def among(found: Mentions, best: Mentions) -> list[bool]:
@@ -110,20 +118,28 @@ def among(found: Mentions, best: Mentions) -> list[bool]:
     return [m in known for own, known in zip(found, map(set, best), strict=True) for m in own]
 
 
-def one_label(mentions: Sequence[Mention]) -> list[Mention]:
-    """Keep the most probable of the mentions with the same tokens.
+def most_probable(mentions: Sequence[Mention], *, flat: bool) -> list[Mention]:
+    """Keep the most probable of the mentions with the same tokens; with ``flat``, of those that share a token.
 
     Examples
     --------
-    >>> one_label([Mention("DNA", ((0, 2),), prob=0.6), Mention("RNA", ((0, 2),), prob=0.7)])
-    [Mention(label='RNA', parts=((0, 2),), prob=0.7)]
+    >>> found = [Mention("DNA", ((0, 2),), 0.6), Mention("RNA", ((0, 2),), 0.7), Mention("RNA", ((0, 1),), 0.9)]
+    >>> most_probable(found, flat=False)
+    [Mention(label='RNA', parts=((0, 2),), prob=0.7), Mention(label='RNA', parts=((0, 1),), prob=0.9)]
+    >>> most_probable(found, flat=True)
+    [Mention(label='RNA', parts=((0, 1),), prob=0.9)]
     """
-    best: dict[Any, Mention] = {}
-    for mention in mentions:
-        known = best.setdefault(mention.parts, mention)
-        if (mention.prob or 0.0) > (known.prob or 0.0):
-            best[mention.parts] = mention
-    return [mention for mention in mentions if best[mention.parts] is mention]
+    kept: list[Mention] = []
+    for mention in sorted(sorted(mentions, key=reading_order), key=lambda m: -(m.prob or 0.0)):
+        if not any(exclude(mention, other, flat=flat) for other in kept):
+            kept.append(mention)
+    left = set(kept)
+    return [mention for mention in mentions if mention in left]
+
+
+def exclude(a: Mention, b: Mention, *, flat: bool) -> bool:
+    """Whether two mentions have the same tokens; with ``flat``, whether they share one."""
+    return a.overlaps(b) if flat else a.parts == b.parts
 
 
 def fitting(trained: Trained, mentions: list[Mention]) -> list[Mention]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from math import fsum
 from typing import TYPE_CHECKING
 
 from spanloom.corpus import Mention, Sentence
@@ -25,9 +27,7 @@ def as_text(explanation: Explanation, top: int = TOP) -> str:
     lines += ["", "by place:"]
     lines += [f"  {value:+8.3f}  {said(words, given)}" for _, words, given, value in e.places()]
     lines += ["", "by feature:"]
-    lines += [
-        f"  {c.contribution:+8.3f}  {c.feature}   ({said(c.words, c.with_mention)})" for c in e.contributions[:top]
-    ]
+    lines += [f"  {value:+8.3f}  {name}   ({where(own)})" for name, value, own in e.features()[:top]]
     lines += rest(e, top)
     if e.support:
         lines += ["", "training mentions with the strongest common features:"]
@@ -53,10 +53,15 @@ def said(words: str, given: bool) -> str:
     return words if given else f"rather than: {words}"
 
 
+def where(places: Sequence[Contribution]) -> str:
+    """Say where a feature counts: what it says there, or at how many places."""
+    return said(places[0].words, places[0].with_mention) if len(places) == 1 else f"at {len(places)} places"
+
+
 def rest(e: Explanation, top: int) -> list[str]:
     """Say what the features that are not shown add up to."""
-    left: list[Contribution] = e.contributions[top:]
-    return [f"  {sum(c.contribution for c in left):+8.3f}  {len(left)} other features"] if left else []
+    left = e.features()[top:]
+    return [f"  {fsum(value for _, value, _ in left):+8.3f}  {len(left)} other features"] if left else []
 
 
 def _short(sentence: Sentence, most: int = 90) -> str:
@@ -91,10 +96,7 @@ def as_html(explanation: Explanation, top: int = TOP) -> str:
         _table([(value, escape(said(words, given)), "") for _, words, given, value in e.places()]),
         "<h3>By feature</h3>",
         _table(
-            [
-                (c.contribution, f"<code>{escape(c.feature)}</code>", escape(said(c.words, c.with_mention)))
-                for c in e.contributions[:top]
-            ]
+            [(value, f"<code>{escape(name)}</code>", escape(where(own))) for name, value, own in e.features()[:top]]
         ),
         *(f"<p>{escape(line.strip())}</p>" for line in rest(e, top)),
     ]

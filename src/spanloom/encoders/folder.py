@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,7 +89,9 @@ def offline() -> Iterator[Any]:
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         try:
-            yield library
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of modules that are imported now: nothing that our users can mend
+                yield library
         finally:
             logging.set_verbosity(verbosity)
             if bars:

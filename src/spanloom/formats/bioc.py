@@ -21,6 +21,8 @@ from spanloom.formats.report import Report
 from spanloom.formats.writing import binary_target
 from spanloom.formats.xml import declares_entities
 
+keeps_probabilities = True
+
 
 def read(path: str, report: Report, *, align: str = "strict", label: str = "type") -> Iterator[Document]:
     """Yield the documents of a BioC collection.

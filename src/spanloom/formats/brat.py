@@ -25,6 +25,7 @@ from spanloom.formats.report import Report
 from spanloom.formats.writing import final_name
 
 takes_folders = True
+keeps_probabilities = True
 
 _MENTION = re.compile(r"(T\S*)\t(\S+) (-?\d+ -?\d+(?:;-?\d+ -?\d+)*)(?:\t(.*))?")
 _ATTRIBUTE = re.compile(r"[AM]\S*\t(\S+) (T\S*)(?: (\S+))?\s*")

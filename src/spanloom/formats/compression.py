@@ -64,7 +64,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = int(self._unpacked.readinto(buffer))
+        count = int(self._unpacked.readinto1(buffer))  # what comes before a damaged place is not lost with it
         self._left -= count
         if self._left < 0:
             raise CorpusError(

@@ -16,6 +16,8 @@ from spanloom.formats.raw import from_text
 from spanloom.formats.records import Span, char_span, documents, score, write_records
 from spanloom.formats.report import Report
 
+keeps_probabilities = True
+
 _OWN = ("id", "text", "data", "label", "labels", "entities", "scores")
 
 

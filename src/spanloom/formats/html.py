@@ -15,6 +15,8 @@ from spanloom.formats.reference import bare
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
 
+keeps_probabilities = True
+
 
 def write(docs: Iterable[Document], path: str, report: Report, *, title: str = "") -> None:
     """Write one page of all documents.

@@ -17,6 +17,8 @@ from spanloom.formats.reading import choice
 from spanloom.formats.records import Span, documents, score, write_records
 from spanloom.formats.report import Report
 
+keeps_probabilities = True
+
 
 def read(
     path: str, report: Report, *, align: str = "strict", text: str = "text", annotation: str = "first"

@@ -21,6 +21,7 @@ from spanloom.formats.tables import row_document
 from spanloom.formats.writing import binary_target
 
 keeps_known = True
+keeps_probabilities = True
 
 _JSON = ("columns", "features", "meta")
 _ROWS = 1000
@@ -54,7 +55,7 @@ def read(path: str, report: Report, *, text: str = "", id: str = "") -> Iterator
                     report.broken(error.kind, where, str(error))
                 else:
                     yield doc
-    except (need("pyarrow", "parquet").ArrowException, OSError) as error:
+    except (need("pyarrow", "parquet").ArrowException, OSError, UnicodeDecodeError) as error:
         if getattr(error, "errno", None):  # of the system, not of what is in the file
             raise
         raise CorpusError(f"not Parquet: {error}", f"{path}:1") from error

@@ -18,6 +18,8 @@ from spanloom.formats.reading import choice
 from spanloom.formats.records import Span, char_span, documents, score, write_records
 from spanloom.formats.report import Report
 
+keeps_probabilities = True
+
 _OWN = (
     "text",
     "spans",

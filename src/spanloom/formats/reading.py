@@ -3,9 +3,9 @@
 A format is a module of ``spanloom.formats`` with ``read(path, report, *, option=default, …)``, a generator of
 documents, or ``write(docs, path, report, *, option=default, …)``, or both. It may have ``takes_folders = True``, if a
 folder is one corpus rather than a folder of files to be read one after the other, ``finds_files = True``, if its paths
-are not names of files, ``keeps_known = True``, if it holds ``Sentence.known``, and ``check_target(path, **options)``,
-called before anything is written. Other packages add formats by entry points of the group ``spanloom.formats`` that
-name such a module.
+are not names of files, ``keeps_known = True``, if it holds ``Sentence.known``, ``keeps_probabilities = True``, if it
+holds ``Mention.prob``, and ``check_target(path, **options)``, called before anything is written. Other packages add
+formats by entry points of the group ``spanloom.formats`` that name such a module.
 """
 
 from __future__ import annotations
@@ -161,6 +161,11 @@ def check_target(ref: Reference, **options: Any) -> Callable[..., None]:
 def takes_folders(format: str) -> bool:
     """Whether a folder is one corpus of a format, rather than a folder of its files."""
     return bool(getattr(_module(format), "takes_folders", False))
+
+
+def keeps_probabilities(format: str) -> bool:
+    """Whether a format holds the probabilities of mentions."""
+    return bool(getattr(_module(format), "keeps_probabilities", False))
 
 
 def _check_labels(doc: Document, report: Report, where: str) -> None:

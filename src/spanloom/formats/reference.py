@@ -139,8 +139,7 @@ def _infer(path: str) -> str:
 def _by_ending(path: str) -> str | None:
     """The format that the ending of a name means; those of other packages come second, since they must be imported."""
     ending = Path(bare(path)).suffix.lstrip(".").lower()
-    for known in (EXTENSIONS, formats()) if plugins(FORMATS) else (EXTENSIONS,):
-        for name, endings in known.items():
-            if ending in endings:
-                return name
-    return None
+    ours = next((name for name, endings in EXTENSIONS.items() if ending in endings), None)
+    if ours is not None or not plugins(FORMATS):
+        return ours
+    return next((name for name, endings in formats().items() if ending in endings), None)

@@ -29,6 +29,8 @@ from spanloom.formats.spacy_docs import (
 )
 from spanloom.formats.writing import binary_target
 
+keeps_probabilities = True
+
 _KEY = "spanloom"
 
 

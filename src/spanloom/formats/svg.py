@@ -9,6 +9,8 @@ from spanloom.corpus.document import Document
 from spanloom.formats.report import Report
 from spanloom.formats.writing import target
 
+keeps_probabilities = True
+
 
 def write(docs: Iterable[Document], path: str, report: Report, *, width: str = "88") -> None:
     """Write one picture of all documents, sentence by sentence.

@@ -8,40 +8,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import Graph, SegmentalStructure
+from spanloom._native import SegmentalStructure
 from spanloom.base.arrays import Floats
 from spanloom.corpus.mention import Mention, Parts
-from spanloom.inference.distribution import Distribution, Marginals, in_order
+from spanloom.inference.candidates import Candidates
+from spanloom.inference.distribution import Marginals, in_order
 from spanloom.schemes.segmental import COLUMNS, MENTION
 
 WIDTH = len(COLUMNS)
 
 
-class SegmentSets(Distribution):
+class SegmentSets(Candidates):
     """The distribution over the sets of segments of one sentence, all of one label.
 
     Parameters
     ----------
-    structure
-        With the lattices of the sentences at hand.
+    structure, spans, number, mask
+        As in ``Candidates``; a mask says what clamping has settled.
     scores
         ``[row * column]``; the last rows are those of the segments themselves, by start, then end.
     global_scores
         Of the relations between mentions.
     label
         Of the mentions.
-    spans
-        ``[segment, 2]``: starts and ends of the candidates.
-    number
-        Of the sentence in the lattices.
-    mask
-        ``[segment, column]``: what clamping has settled; None: nothing.
     """
+
+    structure: SegmentalStructure
 
     def __init__(
         self,
@@ -53,27 +49,11 @@ class SegmentSets(Distribution):
         number: int,
         mask: npt.NDArray[np.uint8] | None = None,
     ) -> None:
-        self.structure, self.label, self.spans, self.number, self.mask = structure, label, spans, number, mask
-        self.scores = np.ascontiguousarray(scores, np.float64).ravel()
-        self.global_scores = np.ascontiguousarray(global_scores, np.float64).ravel()
+        self.label = label
         self.labels = frozenset({label})
-        self._rows = len(self.scores) // WIDTH
-        self._first = self._rows - len(spans)  # the row of the first segment
-        log_z, expected = structure.expectations(self.scores, self.global_scores, number, self._flat)
-        self.log_z, self._expected = float(log_z), expected
-        self._probs = np.minimum(expected[: self.scores.size].reshape(-1, WIDTH)[self._first :, MENTION], 1.0)
-
-    @property
-    def _flat(self) -> npt.NDArray[np.uint8] | None:
-        return None if self.mask is None else self.mask.ravel()
-
-    @cached_property
-    def _index(self) -> dict[tuple[int, int], int]:
-        return {(start, end): s for s, (start, end) in enumerate(self.spans.tolist())}
-
-    @cached_property
-    def _graph(self) -> Graph:
-        return self.structure.graph(self._rows, self.number, self._flat)
+        rows = np.ascontiguousarray(scores, np.float64).reshape(-1, WIDTH)
+        super().__init__(structure, rows, global_scores, spans, number, mask)
+        self._of_mentions = np.minimum(self._probs[:, MENTION], 1.0)
 
     def _segment(self, mention: Mention) -> int | None:
         if mention.discontinuous or mention.label != self.label:
@@ -86,37 +66,19 @@ class SegmentSets(Distribution):
 
     def prob(self, mention: Mention) -> float:
         segment = self._segment(mention)
-        return 0.0 if segment is None else float(self._probs[segment])
+        return 0.0 if segment is None else float(self._of_mentions[segment])
 
     def _above(self, above: float) -> Iterator[Mention]:
-        for segment in np.flatnonzero(self._probs >= above).tolist():
-            yield self._mention(segment, float(self._probs[segment]))
+        for segment in np.flatnonzero(self._of_mentions >= above).tolist():
+            yield self._mention(segment, float(self._of_mentions[segment]))
 
     def marginals(self) -> Marginals:
         """Return the probability of every segment."""
         sites: list[Parts] = [((start, end),) for start, end in self.spans.tolist()]
-        return Marginals((self.label,), sites, self._probs[:, None].copy())
+        return Marginals((self.label,), sites, self._of_mentions[:, None].copy())
 
     def _read(self, edges: npt.NDArray[np.int64]) -> list[Mention]:
-        cells = self._graph.cells_of(edges)
-        # A segment is known by the cell of its own row.
-        own = cells[(cells >= self._first * WIDTH) & (cells < self.scores.size) & (cells % WIDTH == MENTION)]
-        return in_order(self._mention(cell // WIDTH - self._first) for cell in own.tolist())
-
-    @property
-    def _all_scores(self) -> Floats:
-        return np.concatenate([self.scores, self.global_scores])
-
-    def _best(self, k: int) -> list[tuple[float, list[Mention]]]:
-        return [(s - self.log_z, self._read(edges)) for s, edges in self._graph.k_best(self._all_scores, k)]
-
-    def sample(self, n: int, seed: int) -> list[list[Mention]]:
-        return [self._read(edges) for _, edges in self._graph.sample(self._all_scores, n, seed)]
-
-    def entropy(self) -> float:
-        # H = log Z − E[score]
-        scores, used = self._all_scores, self._expected > 0
-        return max(0.0, self.log_z - float(scores[used] @ self._expected[used]))
+        return in_order(self._mention(segment) for segment, column in self._own_cells(edges) if column == MENTION)
 
     def _given(self, mention: Mention, must: bool) -> SegmentSets | None:
         segment = self._segment(mention)

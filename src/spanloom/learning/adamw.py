@@ -33,8 +33,8 @@ class AdamW(Trainer):
     feature_rate
         The learning rate of weights of sparse features, which are learned by Adagrad.
     feature_dropout
-        The share of sentences that are learned from without their features, others in each epoch. Features know
-        training sentences by heart, and the encoder would learn little beside them.
+        The share of sentences that are learned from without their features, others in each epoch, so that
+        the encoder also learns what features would say.
     weight_decay
         Of matrices; vectors such as biases have none.
     l2

@@ -35,8 +35,12 @@ PERIOD = 10
 """Iterations over which the objective must fall by a share of the tolerance."""
 STANDSTILL = 0.1
 """That share."""
-BUNDLES_PAY = 40
-"""From so many evaluations on, bundles save more than they cost; ``benchmarks/bundles.py`` has both."""
+BUNDLES_PAY = 15
+"""From so many iterations on there are bundles; ``benchmarks/bundles.py`` has what they save and cost. The number of
+labels does not count, so that labels do not change each other's last bits."""
+
+STEEPEST = 1e8
+"""The norm of a gradient along which even the shortest step may lead too far."""
 
 GRADIENT_TOLERANCE = 1e-5
 """Training also stops when the gradient's norm is below this share of the weights' norm."""
@@ -99,14 +103,14 @@ class LBFGS(StructureTrainer):
     def roughly(self) -> LBFGS:
         return replace(self, tol=max(self.tol, ROUGH))
 
-    def prepare(self, rows: SparseRows, threads: int | None = None, problems: int = 1) -> CompressedRows:
+    def prepare(self, rows: SparseRows, threads: int | None = None) -> CompressedRows:
         """Prepare rows for training; the components of a model share them.
 
         Equal feature columns share a parameter under L2. L1 may prefer one of them, so there they stay apart. Features
-        that come along with others are added up once, unless each has its own columns, or so few evaluations follow
+        that come along with others are added up once, unless each has its own columns, or so few iterations follow
         that it does not pay.
         """
-        bundles = self.support == "all" and self.iterations * problems >= BUNDLES_PAY
+        bundles = self.support == "all" and self.iterations >= BUNDLES_PAY
         return CompressedRows(rows, merge=self.l1 == 0, bundles=bundles, threads=threads or 0)
 
     def steps(
@@ -254,6 +258,11 @@ class LBFGS(StructureTrainer):
         values = [optimiser.state.value]
         for number in range(1, self.iterations + 1):
             step = optimiser.iterate()
+            if not step.moved and number == 1 and step.gradient_norm > STEEPEST:
+                raise ParameterError(
+                    f"no step lowers the objective: its gradient has the norm {step.gradient_norm:.1e}. Values of "
+                    "features are too large; scale them to about 1"
+                )
             if not step.moved and number > 1:
                 return
             values.append(step.value)

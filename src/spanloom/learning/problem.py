@@ -135,11 +135,8 @@ class StructureTrainer(Trainer):
         """Whether weights of several problems can have something in common; see ``shared_steps``."""
         return False
 
-    def prepare(self, rows: SparseRows, threads: int | None = None, problems: int = 1) -> CompressedRows | None:
-        """Return what the components of a model can share; None for nothing.
-
-        ``problems`` says how many components there are.
-        """
+    def prepare(self, rows: SparseRows, threads: int | None = None) -> CompressedRows | None:
+        """Return what the components of a model can share; None for nothing."""
         return None
 
     @abstractmethod

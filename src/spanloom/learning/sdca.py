@@ -68,7 +68,7 @@ class SDCA(StructureTrainer):
     def roughly(self) -> SDCA:
         return replace(self, tol=max(self.tol, ROUGH))
 
-    def prepare(self, rows: SparseRows, threads: int | None = None, problems: int = 1) -> CompressedRows:
+    def prepare(self, rows: SparseRows, threads: int | None = None) -> CompressedRows:
         """Prepare rows for training: equal columns share a parameter. Bundles do not pay in so few passes."""
         return CompressedRows(rows, bundles=False, threads=threads or 0)
 

@@ -48,12 +48,14 @@ class Finder:
         probabilities: bool = False,
         above: float = 0,
         exclusive: bool = False,
+        flat: bool = False,
     ) -> Mentions:
         """Return the mentions of the best structures; with ``above``, every one with at least this probability.
 
-        ``exclusive``: of mentions of the best structures with the same tokens, only the most probable one.
+        ``exclusive``: of mentions of the best structures with the same tokens, only the most probable one; ``flat``: of
+        those that share a token.
         """
-        wanted = {"probabilities": probabilities, "exclusive": exclusive}
+        wanted = {"probabilities": probabilities, "exclusive": exclusive, "flat": flat}
         ptr, places, probs = self.native.find(rows, threads or 0, above=above, **wanted)
         return gathered(self.labels, ptr, places, probs if probabilities or above > 0 else None)
 

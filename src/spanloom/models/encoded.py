@@ -9,6 +9,7 @@ for any other model.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,11 +24,15 @@ from spanloom.encoders.kept import KeptNetwork
 from spanloom.encoders.sites import site_table
 from spanloom.features import FeatureExtractor
 from spanloom.learning import Weights
+from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.structured import ENCODER, Structured, StructuredModel
 from spanloom.models.tables import room, without_unused
-from spanloom.models.trained import Trained
+from spanloom.models.trained import Trained, chunks
 from spanloom.models.warm import Wanted
+
+AT_ONCE = 1 << 15
+"""Tokens whose vectors are held at once."""
 
 
 class Encoded(Structured):
@@ -70,6 +75,24 @@ class Encoded(Structured):
         rows, shapes = super()._rows(sentences, threads)
         table = site_table(self.model.sites, shapes.lengths, shapes.lattices)
         return with_values(rows, self.kept.network.score([s.tokens for s in sentences], table, threads)), shapes
+
+    # Some sentences at a time: vectors of a network take more memory than features.
+
+    def find(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        parts = chunks(sentences, AT_ONCE)
+        return [found for part in parts for found in Structured.find(self, part, threads, conflicts)]
+
+    def find_with_probabilities(
+        self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
+    ) -> Mentions:
+        parts = chunks(sentences, AT_ONCE)
+        return [found for part in parts for found in Structured.find_with_probabilities(self, part, threads, conflicts)]
+
+    def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
+        parts = chunks(sentences, AT_ONCE)
+        return [found for part in parts for found in Structured.find_above(self, part, above, threads)]
 
     def pruned(self, least: float) -> Trained:
         own = [one.features[: self.extractor.size] for one in self.weights]

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from spanloom._native import CompressedRows
 from spanloom.base.errors import ParameterError
 from spanloom.features import FeatureExtractor
 from spanloom.learning import LearningProblem, Steps, StructureTrainer, Weights
@@ -28,9 +27,6 @@ class ComponentLearner(ABC):
     """
 
     extractor: FeatureExtractor
-
-    def prepare(self, components: int) -> None:  # noqa: B027
-        """Do once what so many components need; called before they learn."""
 
     @abstractmethod
     def steps(self, number: int, component: Component, start: Weights | None) -> Steps[Weights]:
@@ -57,10 +53,7 @@ class LocalLearner(ComponentLearner):
         self.extractor = FeatureExtractor(task.features, model.sites)
         self._shapes = model.shapes(task.sentences, self.extractor.layout)
         self._rows = self.extractor.fit(task.sentences, task.threads, self._shapes.lattices)
-        self._compressed: CompressedRows | None = None
-
-    def prepare(self, components: int) -> None:
-        self._compressed = self.trainer.prepare(self._rows, self.task.threads, components)
+        self._compressed = trainer.prepare(self._rows, task.threads)
 
     def steps(self, number: int, component: Component, start: Weights | None) -> Steps[Weights]:
         task = self.task

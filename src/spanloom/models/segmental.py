@@ -21,28 +21,25 @@ Holds every contiguous mention up to L tokens: nested, nested in one type, cross
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spanloom._native import Lattices, SegmentalStructure, SegmentLayout
+from spanloom._native import SegmentalStructure, SegmentLayout
 from spanloom.base.arrays import Cells, Floats, Pointers
-from spanloom.base.parameters import check_count
-from spanloom.corpus.document import Sentence
 from spanloom.corpus.known import Known
 from spanloom.corpus.mention import Mention, Parts
 from spanloom.inference import Batch, SegmentSets
-from spanloom.models.base import Mentions
 from spanloom.models.component import Component, Shapes
 from spanloom.models.per_type import PerType
-from spanloom.models.segments import all_segments, lattices_of, longest_of, read_segments, too_long
+from spanloom.models.segments import UpToLongest, all_segments, lattices_of, read_segments
 from spanloom.schemes.partial import Mask, allowed_spans
 from spanloom.schemes.segmental import COLUMNS, GLOBALS, MENTION, NESTED, STARTS, decide
 from spanloom.schemes.words import LEFT, RIGHT, article, separator_words
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    pass
 
 WIDTH = len(COLUMNS)
 PLAIN = SegmentLayout(gaps=True)
@@ -129,47 +126,18 @@ class SegmentalComponent(Component):
 
 
 @dataclass(frozen=True)
-class Segmental(PerType):
-    """One segmental hypergraph per type.
-
-    Parameters
-    ----------
-    longest
-        L, the number of tokens that a mention may have. None: as many as the longest training mention.
-    """
-
-    longest: int | None = None
+class Segmental(UpToLongest, PerType):
+    """One segmental hypergraph per type; its parameters are those of ``UpToLongest`` and ``PerType``."""
 
     name = "segmental"
     sites = "mentions"
     holds = "contiguous mentions up to the longest segment, whatever their overlaps"
 
-    def check(self) -> None:
-        super().check()
-        if self.longest is not None:
-            check_count("longest", self.longest)
-
     def component(self, type_: str) -> SegmentalComponent:
         return SegmentalComponent(type_)
 
-    def shapes(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Shapes:
-        return Shapes([len(s) for s in sentences], self.lattices(sentences, layout))
-
-    def lattices(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Lattices:
-        """Return the candidates of sentences: all segments that are not too long."""
-        return all_segments([len(s) for s in sentences], self.longest or 1, layout)
-
-    def resolve(self, gold: Mentions, lengths: Sequence[int]) -> Self:
-        return self if self.longest is not None else replace(self, longest=longest_of(gold))
-
-    def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
-        return too_long(mentions, self.longest)
-
     def misread(self, mentions: Sequence[Mention]) -> list[Mention]:
         return []
-
-    def facts(self) -> dict[str, Any]:
-        return {"longest": self.longest}
 
 
 def alone(n: int) -> Shapes:

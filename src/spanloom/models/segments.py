@@ -146,7 +146,7 @@ class LatticeComponent(Component):
 
 
 @dataclass(frozen=True)
-class SegmentModel(StructuredModel):
+class UpToLongest(StructuredModel):
     """A model whose candidates are segments of up to a number of tokens.
 
     Parameters
@@ -157,16 +157,10 @@ class SegmentModel(StructuredModel):
 
     longest: int | None = None
 
-    sites = "segments"
-    penalised = False  # no column starts a mention
-
     def check(self) -> None:
+        super().check()
         if self.longest is not None:
             check_count("longest", self.longest)
-
-    @abstractmethod
-    def component(self, types: Sequence[str]) -> LatticeComponent:
-        """Make the component for these types."""
 
     def lattices(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Lattices:
         """Return the candidates of sentences: all segments that are not too long, unless a model has fewer."""
@@ -176,19 +170,29 @@ class SegmentModel(StructuredModel):
         return Shapes([len(s) for s in sentences], self.lattices(sentences, layout))
 
     def resolve(self, gold: Mentions, lengths: Sequence[int]) -> Self:
-        if self.longest is not None:
-            return self
-        return replace(self, longest=longest_of(gold))
-
-    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
-        counts = Counter(m.label for mentions in gold for m in mentions)
-        return [self.component(sorted(counts, key=lambda label: (-counts[label], label)))]
+        return self if self.longest is not None else replace(self, longest=longest_of(gold))
 
     def unreachable(self, mentions: Sequence[Mention], sentence: Sentence, number: int) -> list[tuple[int, str]]:
         return too_long(mentions, self.longest)
 
     def facts(self) -> dict[str, Any]:
         return {"longest": self.longest}
+
+
+@dataclass(frozen=True)
+class SegmentModel(UpToLongest):
+    """A model with one component, whose columns are labels of segments; its parameters are those of ``UpToLongest``."""
+
+    sites = "segments"
+    penalised = False  # no column starts a mention
+
+    @abstractmethod
+    def component(self, types: Sequence[str]) -> LatticeComponent:
+        """Make the component for these types."""
+
+    def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
+        counts = Counter(m.label for mentions in gold for m in mentions)
+        return [self.component(sorted(counts, key=lambda label: (-counts[label], label)))]
 
     def header(self, components: Sequence[Component]) -> dict[str, Any]:
         (component,) = components

@@ -96,7 +96,6 @@ class StructuredModel(Model):
         starts = [self._start(task, component, extractor) for component in components]
         together = self.shared > 0 and len(components) > 1
         learn = learn_together if together else learn_apart
-        learner.prepare(len(components))
         weights, history, interrupted = learn(components, learner, starts, Watch(dev, trainer, task, self.shared))
         return self.finished(
             task, Structured(self, components, *without_unused(extractor, weights)), history, interrupted
@@ -227,18 +226,19 @@ class Structured(Trained):
             done += found
         return done
 
-    def find_one_label(
+    def find_exclusive(
         self,
         sentences: Sequence[Sentence],
         threads: int | None = None,
         conflicts: Counter[str] | None = None,
         *,
+        flat: bool,
         probabilities: bool = False,
     ) -> Mentions:
         if self.finder is None:
-            return super().find_one_label(sentences, threads, conflicts, probabilities=probabilities)
+            return super().find_exclusive(sentences, threads, conflicts, flat=flat, probabilities=probabilities)
         rows, _ = self._rows(sentences, threads)
-        return self.finder.find(rows, threads, probabilities=probabilities, exclusive=True)
+        return self.finder.find(rows, threads, probabilities=probabilities, exclusive=True, flat=flat)
 
     def _believed(self, rows: SparseRows, shapes: Shapes, threads: int | None, above: float = 0) -> Mentions | None:
         """Find mentions and their probabilities in one pass; None if the components need two."""

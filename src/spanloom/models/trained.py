@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.penalty import Penalty
-from spanloom.decisions.rule import one_label
+from spanloom.decisions.rule import exclude, most_probable
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution
@@ -82,13 +82,17 @@ class Trained(ABC):
         """Yield what the model believes of each of many sentences."""
         return map(self.distribution, sentences)
 
-    @property
-    def may_give_two(self) -> bool:
-        """Whether it can give the same tokens two labels."""
+    def may_have(self, *, flat: bool) -> bool:
+        """Whether it can give the same tokens two labels; with ``flat``, whether mentions can share tokens."""
         if self.model.makes is not None or not self.model.probabilistic:
             return False
-        pairs = combinations(sorted(self.labels), 2)
-        return any(self.model.misfit([Mention(label, ((0, 1),)) for label in pair]) is None for pair in pairs)
+        if flat:
+            pairs = product(self.labels, repeat=2)
+            return any(self.model.misfit([Mention(a, ((0, 2),)), Mention(b, ((0, 1),))]) is None for a, b in pairs)
+        return any(
+            self.model.misfit([Mention(a, ((0, 1),)), Mention(b, ((0, 1),))]) is None
+            for a, b in combinations(sorted(self.labels), 2)
+        )
 
     @property
     def belief(self) -> str:
@@ -114,20 +118,21 @@ class Trained(ABC):
         """Return what ``find`` does, with probabilities."""
         return self.probabilities(sentences, self.find(sentences, threads, conflicts), threads)
 
-    def find_one_label(
+    def find_exclusive(
         self,
         sentences: Sequence[Sentence],
         threads: int | None = None,
         conflicts: Counter[str] | None = None,
         *,
+        flat: bool,
         probabilities: bool = False,
     ) -> Mentions:
-        """Return what ``find`` does, but of mentions with the same tokens only the most probable one."""
+        """Return what ``find`` does, but of mentions that exclude each other only the most probable ones."""
         found = (self.find_with_probabilities if probabilities else self.find)(sentences, threads, conflicts)
-        twice = [i for i, own in enumerate(found) if len({m.parts for m in own}) < len(own)]
-        judged = self.probabilities([sentences[i] for i in twice], [found[i] for i in twice], threads)
-        for i, own in zip(twice, judged, strict=True):
-            kept = set(one_label(own))
+        rivals = [i for i, own in enumerate(found) if any(exclude(a, b, flat=flat) for a, b in combinations(own, 2))]
+        judged = self.probabilities([sentences[i] for i in rivals], [found[i] for i in rivals], threads)
+        for i, own in zip(rivals, judged, strict=True):
+            kept = set(most_probable(own, flat=flat))
             found[i] = [m for m in found[i] if m in kept]
         return found
 
@@ -257,6 +262,24 @@ def chunks(sentences: Sequence[Sentence], tokens: int) -> Iterator[Sequence[Sent
         yield sentences[start:]
 
 
+MOST_NAMES = 1000
+"""Labels and other names in a list of the header that need not be in proportion to the arrays."""
+
+
+def _check_size(stored: Any, size: int) -> None:
+    """Refuse headers that would make large things of small files: pairs of labels are made before weights are read."""
+    level = [stored]
+    while level:
+        values = [v for one in level for v in (one.values() if isinstance(one, dict) else one)]
+        level = [value for value in values if isinstance(value, dict | list)]
+        for value in level:
+            if len(value) > MOST_NAMES and len(value) ** 2 > size:
+                raise ModelFileError(
+                    f"the header has a list of {len(value):,} names, and the arrays have {size:,} bytes: there are "
+                    "no weights for so many"
+                )
+
+
 def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:
     """Undo ``Trained.state``; ``ModelFileError``, ``ValueError``, ``KeyError`` or ``TypeError`` if that cannot be."""
     stored = header["model"]
@@ -265,6 +288,7 @@ def restore_trained(arrays: Arrays, header: Mapping[str, Any]) -> Trained:
             f"the model is a {stored['name']!r}, which this version of spanloom does not have; if it is yours, import "
             "the module that defines it before you load the file"
         )
+    _check_size(stored, sum(array.nbytes for array in arrays.values()))
     extractor = FeatureExtractor.from_state(below(arrays, "features."), header["features"])
     trained = MODELS[stored["name"]].restore(stored, arrays, extractor)
     trained.penalty = {}

@@ -50,7 +50,7 @@ def out_of_core(
     --------
     >>> from spanloom import Recognizer, read
     >>> ner = Recognizer("chain", keep="longest").fit(read("sample:train"), learner=out_of_core(blocks=4))
-    >>> ner.predict("The IL-2 gene.").mentions
+    >>> ner.predict("The IL-2 gene.", probabilities=False).mentions
     [Mention(label='DNA', parts=((1, 5),), prob=None)]
     """
     if memory < 0:

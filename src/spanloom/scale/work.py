@@ -67,7 +67,7 @@ class TagSettings:
     packed: str | None = None
     penalty: str | None = None
     threshold: str | None = None
-    probabilities: bool = False
+    probabilities: bool | None = None
     above: float | None = None
     k: int | None = None
     parser: str | None = None
@@ -193,7 +193,7 @@ class _Sink:
     def _lines(self) -> Iterator[bytes]:
         settings, items = self.settings, self.reader.items()
         whole = settings.format != "mentions"
-        probable = settings.probabilities or settings.above is not None
+        probable = self.ner.gives_probabilities(settings.probabilities, settings.above)
         if settings.k is not None:
             yield from k_best_lines(self.ner, self._counted(self._stream(items)), settings.k, Counter())
         elif obstacle(self.ner) is None and not (probable and self.ner.belief_ != "exact"):
@@ -203,7 +203,7 @@ class _Sink:
                 whole=whole,
                 counts=self.counts,
                 labels=self.labels,
-                probabilities=settings.probabilities,
+                probabilities=probable,
                 above=settings.above,
             )
         else:
@@ -234,7 +234,8 @@ class _Sink:
     def _write_rows(self, path: str, report: Report) -> None:
         """Write the rows as they are, row group by row group, with a column of mentions."""
         arrow, parquet = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
-        tagger = ColumnTagger(self.ner, probabilities=self.settings.probabilities, above=self.settings.above)
+        probable = self.ner.gives_probabilities(self.settings.probabilities, self.settings.above)
+        tagger = ColumnTagger(self.ner, probabilities=probable, above=self.settings.above)
         self.counts, self.labels = tagger.counts, tagger.labels
         names = dict(self.reader.shard.options).get("text", "text").split(",")
         with binary_target(path, report) as raw:

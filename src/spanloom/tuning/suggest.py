@@ -74,14 +74,16 @@ def suggest(
         raise ParameterError("a second model (other=…, --other on the command line) goes with by='disagreement'")
     documents = list(corpus)
     places = [(d, i) for d, document in enumerate(documents) for i, s in enumerate(document.sentences) if len(s)]
-    found = [[s.mentions for s in document.sentences] for document in ner.predict(documents)]
+    found = [[s.mentions for s in document.sentences] for document in ner.predict(documents, probabilities=False)]
     if by == "random":
         scores = np.random.default_rng(seed).random(len(places)).tolist()
     elif by == "change":
         likely = [[s.mentions for s in document.sentences] for document in ner.predict(documents, above=LEAST)]
         scores = [change(found[d][i], likely[d][i]) for d, i in places]
     elif other is not None:
-        second = [[s.mentions for s in document.sentences] for document in other.predict(documents)]
+        second = [
+            [s.mentions for s in document.sentences] for document in other.predict(documents, probabilities=False)
+        ]
         scores = [disagreement(found[d][i], second[d][i]) for d, i in places]
     else:
         beliefs = (belief for document in documents for belief in ner.distributions(document))

@@ -72,7 +72,7 @@ def held_out_score(ner: Recognizer, docs: Sequence[Document]) -> Score | None:
     gold = [s.mentions for doc in known for s in doc.sentences]
     if not any(gold):
         return None
-    found = [s.mentions for doc in ner.predict(known) for s in doc.sentences]
+    found = [s.mentions for doc in ner.predict(known, probabilities=False) for s in doc.sentences]
     return micro(gold, found)
 
 
@@ -96,7 +96,8 @@ def cross_fitted_score(
             return None
 
     def apply(ner: Recognizer, block: list[tuple[Document, int]]) -> list[list[Mention]]:
-        return [one.mentions for one in ner.predict([doc.sentences[k].with_mentions([]) for doc, k in block])]
+        plain = [doc.sentences[k].with_mentions([]) for doc, k in block]
+        return [one.mentions for one in ner.predict(plain, probabilities=False)]
 
     found: list[list[Mention]] = cross_fit(items, FOLDS, train, apply, sizes=sizes, default=list)
     gold = [doc.sentences[k] for doc, k in items]

@@ -19,6 +19,7 @@ struct Wanted {
   bool probabilities = false;
   double above = 0;  // if above 0: every mention with at least this probability, instead of those of the best structure
   bool exclusive = false;  // of mentions of the best structure with the same tokens, only the most probable one
+  bool flat = false;       // of those that share a token, too
 };
 
 // The mentions of sentences: those of sentence s are mentions[ptr[s] .. ptr[s + 1]), their type is their label.
@@ -40,7 +41,7 @@ class MentionFinder {
 
   // Mentions of the best structure of one part are in the order in which it is read; those of several parts, and those
   // above a probability, by start, longest first, then label. Probabilities are those without the decoder's offsets,
-  // and of the parts each for itself: what `exclusive` leaves out does not change those of the rest.
+  // and of the parts each for itself: what `exclusive` and `flat` leave out does not change those of the rest.
   SentenceMentions find(const SparseRows& rows, Wanted wanted, int threads) const;
 
  private:

@@ -23,3 +23,4 @@ from spanloom.formats.jsonl.records import to_dict
 __all__ = ["parse", "read", "to_dict", "write"]
 
 keeps_known = True
+keeps_probabilities = True
