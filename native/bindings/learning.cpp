@@ -146,9 +146,6 @@ void bind_learning(nb::module_& m) {
           [](const Likelihood& self, const Input<double>& x) { return give(self.pair_weights(span(x))); }, "x"_a,
           "The weights of given or observed pairs, feature after feature.")
       .def(
-          "scale", [](const Likelihood& self) { return give(self.scale()); },
-          "Of every parameter, the root of the number of equal weights that it stands for.")
-      .def(
           "global_weights",
           [](const Likelihood& self, const Input<double>& x) { return give(self.global_weights(span(x))); }, "x"_a);
 
@@ -165,20 +162,14 @@ void bind_learning(nb::module_& m) {
       .def(
           "__init__",
           [](Lbfgs* self, std::shared_ptr<Objective> objective, const Input<double>& x, double l1, double l2,
-             std::size_t memory, int threads, int max_evaluations, const std::optional<Input<double>>& l1_scale) {
+             std::size_t memory, int threads, int max_evaluations) {
             std::vector<double> start = copy(x);
-            std::vector<double> scale = l1_scale ? copy(*l1_scale) : std::vector<double>();
             const nb::gil_scoped_release release;
-            new (self) Lbfgs(std::move(objective), std::move(start),
-                             {.l1 = l1,
-                              .l2 = l2,
-                              .memory = memory,
-                              .max_evaluations = max_evaluations,
-                              .threads = threads,
-                              .scale = std::move(scale)});
+            new (self)
+                Lbfgs(std::move(objective), std::move(start),
+                      {.l1 = l1, .l2 = l2, .memory = memory, .max_evaluations = max_evaluations, .threads = threads});
           },
-          "objective"_a, "x"_a, "l1"_a = 0.0, "l2"_a = 0.0, "memory"_a = 6, "threads"_a = 0, "max_evaluations"_a = 20,
-          "l1_scale"_a = nb::none(), "l1_scale: what l1 counts for each parameter, 1 if not given.")
+          "objective"_a, "x"_a, "l1"_a = 0.0, "l2"_a = 0.0, "memory"_a = 6, "threads"_a = 0, "max_evaluations"_a = 20)
       .def_prop_ro("state", [](const Lbfgs& self) { return self.state(); })
       .def("iterate",
            [](Lbfgs& self) {

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 from test_bundles import chain, rows_of
 
-from spanloom._native import (
-    ChainStructure,
-    CompressedRows,
-    Lbfgs,
-    Likelihood,
-    SparseRows,
-    Supervision,
-    paired_likelihood,
-)
+from spanloom._native import CompressedRows, Likelihood, SparseRows, Supervision
 
 
 def large(seed: int, values: bool = False) -> SparseRows:
@@ -71,33 +63,3 @@ def test_features_with_different_keys_stay_apart():
     assert CompressedRows(rows, keys=keys).class_of.tolist() == [0, 1, 0, 2, 3, 4]
     with pytest.raises(ValueError, match="2 keys for 6 features"):
         CompressedRows(rows, keys=keys[:2])
-
-
-@pytest.mark.parametrize("l2", [0.0, 0.3])
-def test_merged_columns_under_l1_take_the_steps_of_those_that_stay_apart(l2):
-    """Every step of OWL-QN and its weights; a parameter of m equal columns counts √m in the L1 penalty."""
-    random = np.random.default_rng(5)
-    words = random.integers(0, 9, 60).tolist()
-    rows = rows_of([[w, 9 + w, 18 + w // 2, 23 + w // 2 * 2] for w in words], [20] * 3, 32)
-    y = random.integers(0, 2, (3, 20))
-    cells = np.concatenate([np.arange(20) * 2 + y, 40 + y[:, :-1] * 2 + y[:, 1:]], 1)
-    known = Supervision(np.arange(0, cells.size + 1, 39), cells.astype(np.int32).ravel())
-    ones = np.ones(2, np.uint8)
-    structure = ChainStructure(2, np.ones(4, np.uint8), ones, ones)
-    pairs = (np.arange(0, 65, 2), np.tile(np.arange(2, dtype=np.uint32), 32))
-    apart, merged = (
-        paired_likelihood(CompressedRows(rows, merge=m, bundles=False), structure, known, pairs) for m in (False, True)
-    )
-    assert merged.classes < apart.classes
-    assert apart.scale().tolist() == [1.0] * apart.size
-    one = Lbfgs(apart, np.zeros(apart.size), 0.2, l2)
-    other = Lbfgs(merged, np.zeros(merged.size), 0.2, l2, l1_scale=merged.scale())
-    for _ in range(8):
-        a, b = one.iterate(), other.iterate()
-        assert b.value == pytest.approx(a.value, rel=1e-6)
-        assert b.gradient_norm == pytest.approx(a.gradient_norm, rel=1e-3, abs=1e-3)
-        np.testing.assert_allclose(merged.pair_weights(other.x()), apart.pair_weights(one.x()), atol=1e-3)
-    zero = apart.pair_weights(one.x()) == 0
-    assert 0 < zero.sum() < zero.size
-    with pytest.raises(ValueError, match="scales for 3"):
-        Lbfgs(merged, np.zeros(merged.size), 0.2, l2, l1_scale=np.ones(3))

@@ -79,16 +79,6 @@ std::vector<double> FeatureSource::pair_weights(std::span<const double> params) 
   return out;
 }
 
-std::vector<double> FeatureSource::scale() const {
-  std::vector<double> out(size(), 1.0);
-  std::vector<double> row(layout_.width());
-  for (std::size_t c = 0; c < classes(); ++c) {
-    std::fill(row.begin(), row.end(), x_.scale[c]);
-    layout_.put(c, row.data(), std::span(out).first(layout_.size()));
-  }
-  return out;
-}
-
 std::vector<double> FeatureSource::global_weights(std::span<const double> params) const {
   std::vector<double> out(global_.size());
   global_tying_.apply(params.data() + layout_.size(), out.size(), out.data());

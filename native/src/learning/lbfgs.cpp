@@ -24,7 +24,7 @@ double sign(double v) { return v > 0 ? 1.0 : (v < 0 ? -1.0 : 0.0); }
 }  // namespace
 
 Lbfgs::Lbfgs(std::shared_ptr<Objective> objective, std::vector<double> x, Options options)
-    : objective_(std::move(objective)), options_(std::move(options)), x_(std::move(x)) {
+    : objective_(std::move(objective)), options_(options), x_(std::move(x)) {
   if (x_.size() != objective_->size()) {
     throw std::invalid_argument("[Lbfgs] the objective has " + std::to_string(objective_->size()) +
                                 " parameters, the start " + std::to_string(x_.size()));
@@ -33,10 +33,6 @@ Lbfgs::Lbfgs(std::shared_ptr<Objective> objective, std::vector<double> x, Option
     throw std::invalid_argument("[Lbfgs] l1 and l2 must be at least 0 and memory at least 1");
   }
   const std::size_t n = x_.size();
-  if (!options_.scale.empty() && options_.scale.size() != n) {
-    throw std::invalid_argument("[Lbfgs] the objective has " + std::to_string(n) + " parameters, l1 has scales for " +
-                                std::to_string(options_.scale.size()));
-  }
   gradient_.resize(n);
   direction_.resize(n);
   next_x_.resize(n);
@@ -79,12 +75,7 @@ Lbfgs::Point Lbfgs::point(const std::vector<double>& x, std::vector<double>& gra
     sum[1] += kernels::dot(g, g, n);
     sum[2] += kernels::dot(&direction_[first], g, n);
     if (options_.l1 > 0) {
-      if (options_.scale.empty()) {
-        for (std::size_t i = 0; i < n; ++i) sum[3] += std::abs(v[i]);
-      } else {
-        const double* scale = &options_.scale[first];
-        for (std::size_t i = 0; i < n; ++i) sum[3] += scale[i] * std::abs(v[i]);
-      }
+      for (std::size_t i = 0; i < n; ++i) sum[3] += std::abs(v[i]);
     }
   });
   out.value += options_.l2 * sums[0] + options_.l1 * sums[3];
@@ -103,13 +94,12 @@ void Lbfgs::accept(const Point& at) {
       for (std::size_t i = first; i < first + n; ++i) {
         const double g = gradient_[i];
         double p = 0;
-        const double corner = l1(i);
         if (x_[i] != 0) {
-          p = g + sign(x_[i]) * corner;
-        } else if (g < -corner) {
-          p = g + corner;
-        } else if (g > corner) {
-          p = g - corner;
+          p = g + sign(x_[i]) * options_.l1;
+        } else if (g < -options_.l1) {
+          p = g + options_.l1;
+        } else if (g > options_.l1) {
+          p = g - options_.l1;
         }
         pseudo_[i] = p;
         sum[0] += p * p;

@@ -132,9 +132,8 @@ def lbfgs(data: Data, settings: Settings, say: Say) -> Steps:
         say, "L-BFGS optimization", settings, names, {"period": "stop", "max_linesearch": "linesearch.max_iterations"}
     )
     c1, c2, memory, most, epsilon, period, delta, _, trials = (settings[name] for name in names)
-    objective = _likelihood(data)
-    scale = objective.scale()  # of parameters that stand for several attributes with the same items
-    optimiser = Lbfgs(objective, np.zeros(objective.size), c1, c2, memory, data.threads, trials, scale)
+    objective = _likelihood(data, merge=c1 == 0)
+    optimiser = Lbfgs(objective, np.zeros(objective.size), c1, c2, memory, data.threads, trials)
     values = [optimiser.state.value]
     kept = np.flatnonzero(np.asarray(data.features.transition_of) >= 0)
 
@@ -147,8 +146,8 @@ def lbfgs(data: Data, settings: Settings, say: Say) -> Steps:
         if not step.moved and len(values) > 1:
             break
         values.append(step.value)
-        # Under L2 alone no weight stays at 0.
-        active = round(float(np.sum(scale[optimiser.x() != 0] ** 2))) if c1 > 0 else len(data.features)
+        # Under L2 alone no weight stays at 0; under L1 no two attributes share a parameter.
+        active = int(np.count_nonzero(optimiser.x())) if c1 > 0 else len(data.features)
         info = {
             "loss": step.value,
             "feature_norm": step.x_norm,
@@ -173,11 +172,10 @@ def lbfgs(data: Data, settings: Settings, say: Say) -> Steps:
     return weights()
 
 
-def _likelihood(data: Data) -> Likelihood:
+def _likelihood(data: Data, merge: bool) -> Likelihood:
     """The objective without its penalties: every label may follow every other, and unseen pairs score 0.
 
-    Attributes of the same items, which may have weights for the same labels, are one parameter: from a common start
-    their weights stay equal, with L1 as without.
+    With ``merge``, attributes of the same items that have weights for the same labels are one parameter.
     """
     size, learned, features = data.corpus.labels, data.learned, data.features
     ones = np.ones(size, np.uint8)
@@ -197,6 +195,7 @@ def _likelihood(data: Data) -> Likelihood:
     known = Supervision(np.concatenate([[0], np.cumsum(np.maximum(2 * lengths - 1, 0))]), cells.astype(np.int32))
     rows = CompressedRows(
         learned.rows(data.corpus.attributes),
+        merge=merge,
         bundles=size <= FEW_LABELS,
         keys=features.label_sets(),
         threads=data.threads,

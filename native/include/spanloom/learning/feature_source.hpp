@@ -43,9 +43,6 @@ class FeatureSource {
   // With a support, untied: the weights of its pairs, feature after feature, those of a feature by ascending column.
   std::vector<double> pair_weights(std::span<const double> params) const;
 
-  // [parameters]: sqrt(m) for one that stands for m equal weights.
-  std::vector<double> scale() const;
-
   // The parameters that stand for weights [features, parameter columns] and global parameters, or come nearest to
   // them: features of one class have one weight, their mean.
   std::vector<double> parameters(std::span<const float> weights, std::span<const double> global) const;

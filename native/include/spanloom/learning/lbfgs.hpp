@@ -9,8 +9,8 @@
 
 namespace spanloom {
 
-// Minimises objective(x) + l2 |x|^2 + l1 sum_i scale_i |x_i|, one iteration a call: L-BFGS with a weak Wolfe line
-// search, or OWL-QN (Andrew & Gao 2007) when l1 > 0.
+// Minimises objective(x) + l2 |x|^2 + l1 |x|_1, one iteration a call: L-BFGS with a weak Wolfe line search, or OWL-QN
+// (Andrew & Gao 2007) when l1 > 0.
 //
 // For a large model an iteration outside the objective is limited by memory: the direction is therefore worked out on
 // the products of the stored vectors instead of the vectors themselves (Chen et al. 2014), the history and the
@@ -24,9 +24,6 @@ class Lbfgs {
     std::size_t memory = 6;
     int max_evaluations = 20;  // in one line search
     int threads = 0;           // 0: all cores
-    // [parameters]: what l1 counts for each, or empty for 1. A parameter v = sqrt(m) w that stands for m equal weights
-    // has l1 m |w| = l1 sqrt(m) |v|.
-    std::vector<double> scale = {};
   };
   struct Step {
     double value = 0;          // of the whole sum above
@@ -60,7 +57,6 @@ class Lbfgs {
   Sums blocks(std::size_t sums, const std::function<void(std::size_t, std::size_t, double*)>& body) const;
 
   Point point(const std::vector<double>& x, std::vector<double>& gradient);
-  double l1(std::size_t i) const { return options_.scale.empty() ? options_.l1 : options_.l1 * options_.scale[i]; }
   const std::vector<double>& steepest() const { return options_.l1 > 0 ? pseudo_ : gradient_; }
   void accept(const Point& point);
   void bound();

@@ -35,7 +35,6 @@ class Likelihood final : public Objective {
   }
   bool convex() const { return loss_.supervision().masks.empty(); }
   std::vector<double> pair_weights(std::span<const double> x) const;
-  std::vector<double> scale() const { return source_.scale(); }
   std::size_t classes() const { return source_.classes(); }
   std::size_t features() const { return source_.features(); }
   std::size_t sparse_classes() const { return source_.sparse_classes(); }
