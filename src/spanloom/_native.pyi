@@ -552,11 +552,6 @@ class Likelihood(Objective):
     def pair_weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The weights of given or observed pairs, feature after feature."""
 
-    def scale(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """
-        Of every parameter, the root of the number of equal weights that it stands for.
-        """
-
     def global_weights(self, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 class LbfgsStep:
@@ -585,8 +580,7 @@ class LbfgsStep:
 class Lbfgs:
     """L-BFGS, or OWL-QN when l1 > 0, one iteration a call."""
 
-    def __init__(self, objective: Objective, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float = 0.0, l2: float = 0.0, memory: int = 6, threads: int = 0, max_evaluations: int = 20, l1_scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
-        """l1_scale: what l1 counts for each parameter, 1 if not given."""
+    def __init__(self, objective: Objective, x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l1: float = 0.0, l2: float = 0.0, memory: int = 6, threads: int = 0, max_evaluations: int = 20) -> None: ...
 
     @property
     def state(self) -> LbfgsStep: ...
