@@ -186,7 +186,7 @@ class Recognizer(KeptRecognizer):
         ----------
         probabilities
             Whether mentions get their ``prob``; see ``docs/probabilities.md`` for what it is in each model. Where it is
-            not exact, ``Document.meta["probabilities"]`` says what it is. None: unless it is slow, as in ``joined``.
+            not exact, ``Document.meta["probabilities"]`` says what it is. None: unless it is slow, as in ``layered``.
         above
             Every mention with at least this probability, whether or not the decision takes it.
         """

@@ -38,9 +38,13 @@ def names() -> list[str]:
     ).stdout.split()
 
 
-def fuzz(name: str, command: list[str], seconds: int, found: Path, corpora: Path | None) -> dict[str, Any]:
+def fuzz(
+    name: str, command: list[str], seconds: int, found: Path, corpora: Path | None, most: int | None = None
+) -> dict[str, Any]:
     """Fuzz one target and return what came of it."""
     options = [f"-max_total_time={seconds}", f"-artifact_prefix={found}/{name}-"]
+    if most is not None:
+        options += [f"-runs={most}", "-seed=1"]
     if corpora is not None:
         (corpora / name).mkdir(parents=True, exist_ok=True)
         options.append(str(corpora / name))
@@ -131,6 +135,7 @@ def main() -> int:
     parser.add_argument("--native", type=Path, help="folder of the native harnesses, built by native/build.sh")
     parser.add_argument("--found", type=Path, default=Path("build/fuzz/found"), help="where inputs that fail go")
     parser.add_argument("--corpora", type=Path, help="where inputs that reach something new are kept")
+    parser.add_argument("--runs", type=int, help="at most so many executions a target, the same ones each time")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     given.found.mkdir(parents=True, exist_ok=True)
@@ -139,7 +144,7 @@ def main() -> int:
     found, corpora = given.found.resolve(), given.corpora and given.corpora.resolve()
 
     def one(name: str) -> tuple[str, dict[str, Any]]:
-        made = fuzz(name, starts[name], share, found, corpora)
+        made = fuzz(name, starts[name], share, found, corpora, given.runs)
         print(f"{name:20} {made['executions']:>10,} executions {made['branches']:>7,} branches {made['seconds']:>5} s"
               f"{'  FAILED' if made['failed'] else ''}", flush=True)  # fmt: skip
         return name, made

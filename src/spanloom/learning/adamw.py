@@ -33,8 +33,8 @@ class AdamW(Trainer):
     feature_rate
         The learning rate of weights of sparse features, which are learned by Adagrad.
     feature_dropout
-        The share of sentences that are learned from without their features, others in each epoch: features soon fit
-        training sentences by themselves, and then the encoder gets little gradient from these.
+        The share of sentences that are learned from without their features, others in each epoch, so that
+        the encoder also learns what features would say.
     weight_decay
         Of matrices; vectors such as biases have none.
     l2
