@@ -11,14 +11,17 @@ import numpy.typing as npt
 from spanloom.annotators import Annotator, Pipeline
 from spanloom.base.arrays import Arrays
 from spanloom.base.errors import ModelFileError
+from spanloom.base.parameters import check_choice, check_count
 from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.decisions.decision import DECISIONS, decision
+from spanloom.decisions.repairs import REPAIRS
 from spanloom.decisions.rule import Rule
 from spanloom.encoders import Encoder, encoder
 from spanloom.evaluation.calibration import Curve
 from spanloom.learning import TRAINERS, Trainer
 from spanloom.models import MODELS, Model, Trained
 from spanloom.models.trained import restore_trained
+from spanloom.schemes.flat import CHOICES
 
 if TYPE_CHECKING:
     from spanloom.keeping import KeptRecognizer
@@ -96,6 +99,10 @@ def _encoder(ner: KeptRecognizer) -> dict[str, Any]:
 
 def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     model, trainer = stored["model"], stored["trainer"]
+    for name in stored["repairs"]:
+        check_choice("repairs", name, REPAIRS)
+    check_choice("keep", stored["keep"], ("raise", *CHOICES))
+    check_count("seed", stored["seed"], low=0)
     return {
         "model": model if isinstance(model, str) else _made(MODELS, model),
         "trainer": trainer if isinstance(trainer, str) else _made(TRAINERS, trainer),

@@ -98,7 +98,7 @@ class Reference:
         path, mark, query = rest.partition("?")
         if mark and Path(rest).exists():
             path, query = rest, ""
-        options = dict(parse_qsl(query, keep_blank_values=True))
+        options = dict(parse_qsl(query, keep_blank_values=True, errors="surrogateescape"))
         if query and (len(options) != query.count("&") + 1 or any("=" not in pair for pair in query.split("&"))):
             raise ParameterError(f"options in {text!r} must be written option=value&option=value, each once")
         format = prefix or _infer(path)
@@ -112,7 +112,7 @@ class Reference:
         return cls(format, path, options)
 
     def __str__(self) -> str:
-        query = urlencode(self.options, safe=":,/")
+        query = urlencode(self.options, safe=":,/", errors="surrogateescape")
         return f"{self.format}:{self.path}{'?' + query if query else ''}"
 
 
