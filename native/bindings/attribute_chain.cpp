@@ -132,6 +132,9 @@ void bind_attribute_chain(nb::module_& m) {
       .def_ro("transitions", &ChainFeatures::transitions, "How many pairs of labels have a weight.")
       .def_prop_ro("ptr", [](nb::handle self) { return view(nb::cast<ChainFeatures&>(self).ptr, self); })
       .def_prop_ro("labels", [](nb::handle self) { return view(nb::cast<ChainFeatures&>(self).labels, self); })
+      .def(
+          "label_sets", [](const ChainFeatures& self) { return give(self.label_sets()); },
+          "A number for each attribute; attributes with weights for the same labels have the same.")
       .def_prop_ro("transition_of",
                    [](nb::handle self) { return view(nb::cast<ChainFeatures&>(self).transition_of, self); })
       .def(

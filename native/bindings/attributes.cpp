@@ -149,6 +149,9 @@ void bind_attributes(nb::module_& m) {
           "label_names", [](const AttributeCorpus& self) { return strings(self.labels); },
           nb::sig("def label_names(self) -> list[str]"))
       .def_prop_ro("groups", [](nb::handle self) { return view(nb::cast<AttributeCorpus&>(self).groups, self); })
+      .def_prop_ro(
+          "sequences", [](AttributeCorpus& self) -> AttributeSequences& { return self.data; },
+          nb::rv_policy::reference_internal, "All of them; they change with the corpus.")
       .def(
           "select",
           [](const AttributeCorpus& self, const Input<std::int64_t>& groups) { return self.data.select(span(groups)); },

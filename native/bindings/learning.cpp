@@ -27,9 +27,10 @@ Supervision one_structure(const Input<std::int64_t>& ptr, const Input<std::int32
   return {{copy(ptr), copy(cells)}, {}, {}, {}};
 }
 
-std::shared_ptr<const CompressedRows> compressed(const SparseRows& rows, bool merge, bool observed) {
+std::shared_ptr<const CompressedRows> compressed(const SparseRows& rows, bool merge, bool observed, int threads) {
   const nb::gil_scoped_release release;
-  return std::make_shared<const CompressedRows>(compress(rows, merge, !observed));
+  return std::make_shared<const CompressedRows>(
+      compress(rows, {.merge = merge, .bundles = !observed, .keys = {}, .threads = threads}));
 }
 
 void make_likelihood(Likelihood* self, std::shared_ptr<const CompressedRows> rows,
@@ -53,11 +54,16 @@ void bind_learning(nb::module_& m) {
       "that come along with others are added up once for all rows that share them.")
       .def(
           "__init__",
-          [](CompressedRows* self, const SparseRows& rows, bool merge, bool bundles) {
+          [](CompressedRows* self, const SparseRows& rows, bool merge, bool bundles,
+             const std::optional<Input<std::uint32_t>>& keys, int threads) {
+            const std::vector<std::uint32_t> own = keys ? copy(*keys) : std::vector<std::uint32_t>();
             const nb::gil_scoped_release release;
-            new (self) CompressedRows(compress(rows, merge, bundles));
+            new (self)
+                CompressedRows(compress(rows, {.merge = merge, .bundles = bundles, .keys = own, .threads = threads}));
           },
-          "rows"_a, nb::kw_only(), "merge"_a = true, "bundles"_a = true)
+          "rows"_a, nb::kw_only(), "merge"_a = true, "bundles"_a = true, "keys"_a = nb::none(), "threads"_a = 0,
+          "keys: one a feature; only features with the same key are merged. The result is the same for any number of "
+          "threads.")
       .def_prop_ro("classes", &CompressedRows::classes, "Number of distinct feature columns.")
       .def_prop_ro("bundles", &CompressedRows::bundles, "Number of bundles of columns.")
       .def_prop_ro(
@@ -96,8 +102,8 @@ void bind_learning(nb::module_& m) {
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Supervision& supervision, const Tying* site_tying, const Tying* global_tying, bool merge,
              bool observed, int threads) {
-            make_likelihood(self, compressed(rows, merge, observed), std::move(structure), supervision, site_tying,
-                            global_tying, observed, threads);
+            make_likelihood(self, compressed(rows, merge, observed, threads), std::move(structure), supervision,
+                            site_tying, global_tying, observed, threads);
           },
           "rows"_a, "structure"_a, "supervision"_a, "site_tying"_a = nb::none(), "global_tying"_a = nb::none(),
           nb::kw_only(), "merge"_a = true, "observed"_a = false, "threads"_a = 0)
@@ -116,7 +122,7 @@ void bind_learning(nb::module_& m) {
           [](Likelihood* self, const SparseRows& rows, std::shared_ptr<Structure> structure,
              const Input<std::int64_t>& gold_ptr, const Input<std::int32_t>& gold_cells, const Tying* site_tying,
              const Tying* global_tying, bool merge, bool observed, int threads) {
-            make_likelihood(self, compressed(rows, merge, observed), std::move(structure),
+            make_likelihood(self, compressed(rows, merge, observed, threads), std::move(structure),
                             one_structure(gold_ptr, gold_cells), site_tying, global_tying, observed, threads);
           },
           "rows"_a, "structure"_a, "gold_ptr"_a, "gold_cells"_a, "site_tying"_a = nb::none(),

@@ -447,7 +447,10 @@ class CompressedRows:
     Training rows with equal feature columns merged, by row and column. With bundles, columns that come along with others are added up once for all rows that share them.
     """
 
-    def __init__(self, rows: SparseRows, *, merge: bool = True, bundles: bool = True) -> None: ...
+    def __init__(self, rows: SparseRows, *, merge: bool = True, bundles: bool = True, keys: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, threads: int = 0) -> None:
+        """
+        keys: one a feature; only features with the same key are merged. The result is the same for any number of threads.
+        """
 
     @property
     def classes(self) -> int:
@@ -1085,6 +1088,10 @@ class AttributeCorpus:
     @property
     def groups(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
 
+    @property
+    def sequences(self) -> AttributeSequences:
+        """All of them; they change with the corpus."""
+
     def select(self, sequences: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> AttributeSequences:
         """Some of the sequences, with their labels."""
 
@@ -1104,6 +1111,11 @@ class ChainFeatures:
 
     @property
     def labels(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    def label_sets(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """
+        A number for each attribute; attributes with weights for the same labels have the same.
+        """
 
     @property
     def transition_of(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...

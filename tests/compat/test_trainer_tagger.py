@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
 import pytest
 
 from compat.crf_data import sequences
+from spanloom._native import AttributeCorpus, ChainFeatures
 from spanloom.compat import ItemSequence, Tagger, Trainer
 
 
@@ -120,3 +124,37 @@ def test_threads_and_repetition_do_not_change_a_model(algorithm):
             trainer.append(xseq, yseq)
         found.append(trainer.train("").state_features())
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("c1", [0.0, 0.1])
+def test_attributes_that_are_always_zero_change_nothing(c1):
+    """They have no items, as one another, and were seen with different labels."""
+    y = ["x", "y", "y"]
+    zeros = [{"a": 0.0, "b": 1.0}, {"c": 0.0, "b": 1.0}, {"d": 0.0, "e": 2.0}]
+    found = []
+    for items in (zeros, [{name: value for name, value in item.items() if value} for item in zeros]):
+        trainer = Trainer("lbfgs", {"c1": c1}, verbose=False)
+        trainer.append(items, y)
+        found.append(trainer.train("").state_features())
+    assert found[0] == found[1]
+    assert {name for name, _ in found[0]} == ({"e"} if c1 else {"b", "e"})
+
+
+def test_many_labels_and_attributes_have_the_pairs_that_occur():
+    """More pairs than get a counter each; by a count of our own."""
+    draw = random.Random(3)
+    items = [{f"a{draw.randint(0, 1800)}": value for value in (1.0, 0.5)} for _ in range(2500)]
+    y = [f"l{draw.randint(0, 1000)}" for _ in items]
+    corpus = AttributeCorpus()
+    corpus.append(items, y)
+    assert corpus.attributes * corpus.labels > 1 << 20
+    names, labels = corpus.attribute_names(), corpus.label_names()
+    counts: dict[tuple[str, str], float] = {}
+    for item, label in zip(items, y, strict=True):
+        for name, value in item.items():
+            counts[name, label] = counts.get((name, label), 0.0) + value
+    for least in (0.0, 0.75):
+        features = ChainFeatures(corpus.sequences, corpus.attributes, corpus.labels, least)
+        rows = np.repeat(np.arange(corpus.attributes), np.diff(features.ptr))
+        found = [(names[a], labels[b]) for a, b in zip(rows.tolist(), features.labels.tolist(), strict=True)]
+        assert sorted(found) == sorted(pair for pair, count in counts.items() if count >= least)

@@ -29,6 +29,7 @@ class ChainSolver final : public Solver {
         extra_global_(labels_ * labels_, 0.0),
         start_(stride_, 0.0),
         end_(stride_, 0.0),
+        padding_(stride_, kMinusInfinity),
         forward_(labels_, stride_, kTooSmall, labels(&ChainStructure::may_start), pairs(false)),
         backward_(labels_, stride_, kTooSmall, labels(&ChainStructure::may_end), pairs(true)) {
     double top = 0;
@@ -37,6 +38,7 @@ class ChainSolver final : public Solver {
     for (std::size_t x = 0; x < labels_; ++x) {
       start_[x] = structure.may_start(x) ? 1.0 : 0.0;
       end_[x] = structure.may_end(x) ? 1.0 : 0.0;
+      padding_[x] = 0.0;
       for (std::size_t y = 0; y < labels_; ++y) {
         if (!possible(x, y)) continue;
         const double score = global_[x * labels_ + y];
@@ -56,8 +58,12 @@ class ChainSolver final : public Solver {
   double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
     const std::size_t sites = unit.sites;
     if (sites == 0) return 0.0;
-    scores = masked_(scores, mask, sites, labels_, stride_);
     double log_z = 0;
+    const bool free = mask == nullptr || std::find(mask, mask + sites * labels_, 0) == mask + sites * labels_;
+    if (free && !extreme_ && stride_ <= kernels::kShortRow && at_once(sites, scores, expected, log_z)) {
+      return log_z;
+    }
+    scores = masked_(scores, mask, sites, labels_, stride_);
     restricted_ = mask != nullptr;
     if (extreme_ || !forward(sites, scores, log_z)) return by_engine(unit, scores, expected);
     if (log_z == kMinusInfinity) {
@@ -65,10 +71,7 @@ class ChainSolver final : public Solver {
       return log_z;
     }
     if (!backward(sites, scores, expected)) return by_engine(unit, scores, expected);
-    // Only now is the sentence known to be sound: its pair counts may join the others.
-    if (sites > 1) {
-      kernels::add_outers(alpha_.data(), &right_[stride_], sites - 1, labels_, stride_, pairs_.data());
-    }
+    add_pairs(sites);
     return log_z;
   }
 
@@ -121,6 +124,53 @@ class ChainSolver final : public Solver {
   }
 
  private:
+  // Sentences without anything special, which are nearly all: forward and backward below, by kernels that take all
+  // sites at once. False: the sentence has something special.
+  bool at_once(std::size_t sites, const double* scores, double* expected, double& log_z) {
+    exp_.resize(sites * stride_);
+    alpha_.resize(sites * stride_);
+    right_.resize(sites * stride_);
+    sums_.resize(sites);
+    step_.resize(stride_);
+    kernels::exp_rows(scores, padding_.data(), sites, stride_, exp_.data(), sums_.data());
+    double total = shift_ * static_cast<double>(sites - 1);
+    for (std::size_t t = 0; t < sites; ++t) total += sums_[t];
+    if (!std::isfinite(total)) return false;
+    const std::span<const double> first = forward_.limits(sites);
+    if (!kernels::forward_rows({exp_.data(), start_.data(), potential_.data(), first.data(), first.size() / stride_,
+                                sites, labels_, stride_},
+                               alpha_.data(), sums_.data())) {
+      return false;
+    }
+    double scale = 1;  // the product of a few row sums at a time, so that one log serves many rows
+    for (std::size_t t = 0; t < sites; ++t) {
+      if (!(sums_[t] > kTooSmall)) return false;
+      scale *= sums_[t];
+      if (scale < 1e-100 || scale > 1e100) {
+        total += std::log(scale);
+        scale = 1;
+      }
+    }
+    const double last = kernels::multiply_sum(&alpha_[(sites - 1) * stride_], end_.data(), stride_, step_.data());
+    if (!(last > kTooSmall)) return false;
+    const std::span<const double> behind = backward_.limits(sites);
+    if (!kernels::backward_rows({exp_.data(), alpha_.data(), end_.data(), reversed_.data(), behind.data(),
+                                 behind.size() / stride_, sites, labels_, stride_},
+                                expected, right_.data())) {
+      return false;
+    }
+    log_z = total + std::log(scale * last);
+    add_pairs(sites);
+    return true;
+  }
+
+  // Once a sentence is known to be sound, its pair counts join the others.
+  void add_pairs(std::size_t sites) {
+    if (sites > 1) {
+      kernels::add_outers(alpha_.data(), &right_[stride_], sites - 1, labels_, stride_, pairs_.data());
+    }
+  }
+
   // Whether a pair of neighbours is legal and has a score above -inf.
   bool possible(std::size_t x, std::size_t y) const {
     return structure_.allowed(x, y) && global_[x * labels_ + y] != kMinusInfinity;
@@ -298,6 +348,7 @@ class ChainSolver final : public Solver {
   std::vector<double> extra_global_;
   std::vector<double> start_;
   std::vector<double> end_;
+  std::vector<double> padding_;  // 0 for labels, -inf behind them
   Reachable forward_;
   Reachable backward_;
   double shift_ = 0;
@@ -305,7 +356,7 @@ class ChainSolver final : public Solver {
   bool restricted_ = false;  // whether a label is forbidden somewhere in the sentence
   MaskedScores masked_;
   std::vector<Reachable::Word> allowed_, reach_;
-  std::vector<double> exp_, alpha_, right_, beta_, step_, best_;
+  std::vector<double> exp_, alpha_, right_, sums_, beta_, step_, best_;
   std::vector<std::int32_t> back_;
 };
 
@@ -328,41 +379,6 @@ std::unique_ptr<Solver> ChainStructure::solver(std::span<const double> global) c
                                 std::to_string(global_cells()));
   }
   return std::make_unique<ChainSolver>(*this, global);
-}
-
-std::shared_ptr<const Graph> ChainStructure::graph(Unit unit) const {
-  const std::size_t sites = unit.sites;
-  const auto labels = static_cast<std::int32_t>(labels_);
-  const auto first_global = static_cast<std::int32_t>(sites) * labels;
-  GraphBuilder builder(static_cast<std::int64_t>(sites * labels_ + global_cells()));
-  if (sites == 0) {
-    builder.node();
-    builder.edge({}, {});
-    return std::make_shared<const Graph>(builder.finish());
-  }
-  for (std::int32_t t = 0; t < static_cast<std::int32_t>(sites); ++t) {
-    for (std::int32_t y = 0; y < labels; ++y) {
-      builder.node();
-      const std::int32_t cell = t * labels + y;
-      if (t == 0) {
-        if (may_start(static_cast<std::size_t>(y))) builder.edge({}, {{cell}});
-        continue;
-      }
-      for (std::int32_t x = 0; x < labels; ++x) {
-        if (!allowed(static_cast<std::size_t>(x), static_cast<std::size_t>(y))) continue;
-        const std::int32_t tails[] = {(t - 1) * labels + x};
-        const std::int32_t cells[] = {cell, first_global + x * labels + y};
-        builder.edge(tails, cells);
-      }
-    }
-  }
-  builder.node();
-  for (std::int32_t y = 0; y < labels; ++y) {
-    if (!may_end(static_cast<std::size_t>(y))) continue;
-    const std::int32_t tails[] = {static_cast<std::int32_t>(sites - 1) * labels + y};
-    builder.edge(tails, {});
-  }
-  return std::make_shared<const Graph>(builder.finish());
 }
 
 }  // namespace spanloom

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "spanloom/base/kernels.hpp"
@@ -29,7 +30,7 @@ class Reachable {
       for (std::size_t y = 0; y < labels; ++y) add(y, step[x * labels + y] != 0, &step_[x * words_]);
     }
     rows_.push_back(first_);
-    limits_.push_back(limits(first_));
+    add_limits(first_);
   }
 
   std::size_t words() const { return words_; }
@@ -39,16 +40,22 @@ class Reachable {
 
   // Without a mask: whether a row of values at step t is large enough wherever a label can stand.
   bool sound(const double* row, std::size_t t) {
-    while (t >= rows_.size() && !settled_) {
+    const std::span<const double> known = limits(t + 1);
+    return kernels::all_above(row, &known[std::min(t * stride_, known.size() - stride_)], stride_);
+  }
+
+  // Without a mask: what a row of values at step 0, 1, 2 … must be above; the last row is that of all later steps.
+  std::span<const double> limits(std::size_t steps) {
+    while (steps > rows_.size() && !settled_) {
       std::vector<Word> next = rows_.back();
       advance(next.data());
       settled_ = next == rows_.back();
       if (!settled_) {
-        limits_.push_back(limits(next));
+        add_limits(next);
         rows_.push_back(std::move(next));
       }
     }
-    return kernels::all_above(row, limits_[std::min(t, limits_.size() - 1)].data(), stride_);
+    return limits_;
   }
 
   // With a mask: the set of labels at step 0, and from it those of the following steps; the mask is the caller's.
@@ -76,17 +83,17 @@ class Reachable {
     }
   }
 
-  std::vector<double> limits(const std::vector<Word>& set) const {
-    std::vector<double> out(stride_, -1.0);
-    each(set.data(), [&](std::size_t y) { out[y] = too_small_; });
-    return out;
+  void add_limits(const std::vector<Word>& set) {
+    const std::size_t first = limits_.size();
+    limits_.resize(first + stride_, -1.0);
+    each(set.data(), [&](std::size_t y) { limits_[first + y] = too_small_; });
   }
 
   std::size_t labels_, stride_, words_;
   double too_small_;
   std::vector<Word> first_, step_, next_;
-  std::vector<std::vector<Word>> rows_;      // sets without a mask, until they stay the same
-  std::vector<std::vector<double>> limits_;  // [step, stride]: too_small where a label can stand, else -1
+  std::vector<std::vector<Word>> rows_;  // sets without a mask, until they stay the same
+  std::vector<double> limits_;           // [step, stride]: too_small where a label can stand, else -1
   bool settled_ = false;
 };
 

@@ -1,123 +1,41 @@
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "pair_numbers.hpp"
 #include "spanloom/base/memory.hpp"
+#include "spanloom/base/parallel.hpp"
 #include "spanloom/learning/compressed.hpp"
 
 namespace spanloom {
 namespace {
 
-constexpr std::uint32_t kFewestUses = 4;  // of a pair: with fewer, writing its sum costs what it saves
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+using namespace bundling;
 
-constexpr std::int64_t kAhead = 16;  // entries between the prefetch of a counter and its use
-
-// Two symbols side by side.
-using Pair = std::uint64_t;
-Pair pair_of(const std::uint32_t* ids) { return std::uint64_t{ids[0]} << 32 | ids[1]; }
-std::array<std::uint32_t, 2> symbols_of(Pair pair) {
-  return {static_cast<std::uint32_t>(pair >> 32), static_cast<std::uint32_t>(pair)};
-}
+constexpr std::size_t kAhead = 16;        // pairs between the prefetch of a counter and its use
+constexpr std::size_t kGather = 1 << 12;  // entries whose pairs are looked up together
+constexpr std::size_t kMostTasks = 16;
+constexpr std::size_t kFewEntries = 1 << 16;  // with fewer, threads cost more than they bring
 
 std::span<const std::uint32_t> row_of(const SparseRows& rows, std::size_t r) {
   return {rows.ids.data() + rows.row_ptr[r], static_cast<std::size_t>(rows.row_ptr[r + 1] - rows.row_ptr[r])};
 }
 
-std::uint64_t hash(Pair pair) { return pair * 0x9e3779b97f4a7c15ULL; }
-
-// Counts how often pairs are seen, or more where two share a counter: what is rare here is rare.
-class PairFilter {
- public:
-  explicit PairFilter(std::size_t pairs)
-      : shift_(64 - std::clamp(static_cast<int>(std::bit_width(pairs)), 10, 28)),
-        counters_(std::size_t{1} << (64 - shift_), 0) {}
-
-  void count(Pair pair) {
-    std::uint8_t& counter = counters_[hash(pair) >> shift_];
-    counter = static_cast<std::uint8_t>(counter + (counter < kFewestUses));
-  }
-  SPANLOOM_INLINE void fetch(Pair pair) const { prefetch(&counters_[hash(pair) >> shift_]); }
-  bool often(Pair pair) const { return counters_[hash(pair) >> shift_] >= kFewestUses; }
-
- private:
-  int shift_;
-  LargeVector<std::uint8_t> counters_;
-};
-
-// Numbers pairs in the order in which they are first seen, and counts them.
-class PairNumbers {
- public:
-  PairNumbers() : table_(std::size_t{1} << bits_) {}
-
-  std::uint32_t size() const { return size_; }
-
-  SPANLOOM_INLINE void fetch(Pair pair) const { prefetch(&table_[hash(pair) >> (64 - bits_)]); }
-
-  // Counts a pair and returns its number.
-  std::uint32_t add(Pair pair) {
-    Place* place = find(pair);
-    if (place->count == 0) {
-      if (2 * (std::size_t{size_} + 1) > table_.size()) {
-        grow();
-        place = find(pair);
-      }
-      *place = {pair, size_++, 0};
-    }
-    place->count += place->count < kNone;
-    return place->number;
-  }
-
-  // Calls body(number, pair, count) for all pairs, in no order.
-  template <class Body>
-  void each(const Body& body) const {
-    for (const Place& place : table_) {
-      if (place.count > 0) body(place.number, place.pair, place.count);
-    }
-  }
-
- private:
-  struct Place {
-    Pair pair;
-    std::uint32_t number;
-    std::uint32_t count;
-  };
-
-  // Where the pair is, or the empty place where it belongs.
-  Place* find(Pair pair) {
-    const std::size_t mask = table_.size() - 1;
-    std::size_t at = hash(pair) >> (64 - bits_);
-    while (table_[at].count > 0 && table_[at].pair != pair) at = (at + 1) & mask;
-    return &table_[at];
-  }
-
-  void grow() {
-    LargeVector<Place> old(std::size_t{1} << ++bits_);
-    old.swap(table_);
-    for (const Place& place : old) {
-      if (place.count > 0) *find(place.pair) = place;
-    }
-  }
-
-  int bits_ = 16;
-  std::uint32_t size_ = 0;
-  LargeVector<Place> table_;
-};
-
 // Rows rewritten with symbols for pairs of neighbours (Re-Pair, Larsson and Moffat 2000, many pairs in a round):
-// symbols from `classes` on are pairs of earlier symbols.
+// symbols from `classes` on are pairs of earlier symbols. Threads share the work by rows, or by hashes of pairs; what
+// comes out does not depend on how it is shared.
 class Rewriting {
  public:
-  Rewriting(SparseRows& rows, std::uint32_t classes) : rows_(rows), classes_(classes), symbols_(classes) {}
+  Rewriting(SparseRows& rows, std::uint32_t classes, int threads)
+      : rows_(rows), classes_(classes), symbols_(classes), threads_(thread_count(threads)) {}
 
   // Replaces pairs that stand in many places; returns whether it was worth another round.
   bool round() {
     const std::size_t before = rows_.ids.size();
+    share();
     number_pairs();
     choose();
     replace();
@@ -128,46 +46,134 @@ class Rewriting {
   void finish(CompressedRows& x);
 
  private:
-  // numbers_[e]: the number of the pair that begins with entry e, or kNone at a row's end and for what is too rare.
-  void number_pairs() {
-    LargeVector<std::uint32_t> seen(symbols_, 0);
-    for (const std::uint32_t id : rows_.ids) ++seen[id];
-    PairFilter filter(rows_.ids.size());
-    const auto each = [&](const auto& fetch, const auto& body) {
-      const std::uint32_t* ids = rows_.ids.data();
-      const auto last_ahead = static_cast<std::int64_t>(rows_.ids.size()) - kAhead - 2;
-      for (std::size_t r = 0; r < rows_.rows(); ++r) {
-        for (std::int64_t e = rows_.row_ptr[r]; e + 1 < rows_.row_ptr[r + 1]; ++e) {
-          if (e <= last_ahead) fetch(pair_of(ids + e + kAhead));
-          if (seen[ids[e]] >= kFewestUses && seen[ids[e + 1]] >= kFewestUses) body(e, pair_of(ids + e));
-        }
+  // A task's own rows, and their entries.
+  struct Part {
+    std::size_t first, last;
+    std::int64_t begin, end;
+  };
+
+  // Cuts the rows into parts of about as many entries, one a task.
+  void share() {
+    const std::size_t entries = rows_.ids.size();
+    const std::size_t tasks =
+        entries < kFewEntries ? 1 : std::min(kMostTasks, std::max<std::size_t>(1, static_cast<std::size_t>(threads_)));
+    parts_.clear();
+    std::size_t first = 0;
+    for (std::size_t t = 0; t < tasks; ++t) {
+      const auto wanted = static_cast<std::int64_t>(entries * (t + 1) / tasks);
+      const auto at =
+          std::lower_bound(rows_.row_ptr.begin() + static_cast<std::ptrdiff_t>(first), rows_.row_ptr.end(), wanted);
+      const std::size_t last =
+          t + 1 == tasks ? rows_.rows() : std::min(rows_.rows(), static_cast<std::size_t>(at - rows_.row_ptr.begin()));
+      parts_.push_back({first, last, rows_.row_ptr[first], rows_.row_ptr[last]});
+      first = last;
+    }
+  }
+
+  template <class Body>
+  void each_task(const Body& body) const {
+    parallel_for(parts_.size(), threads_, [&](std::size_t t) { body(t); });
+  }
+
+  // [symbols]: how often each stands in the rows.
+  std::vector<std::uint32_t> count_symbols() const {
+    std::vector<std::vector<std::uint32_t>> seen(parts_.size());
+    each_task([&](std::size_t t) {
+      seen[t].assign(symbols_, 0);
+      for (std::int64_t e = parts_[t].begin; e < parts_[t].end; ++e) ++seen[t][rows_.ids[e]];
+    });
+    for (std::size_t t = 1; t < seen.size(); ++t) {
+      for (std::size_t i = 0; i < symbols_; ++i) seen[0][i] += seen[t][i];
+    }
+    return std::move(seen[0]);
+  }
+
+  // Which task counts a pair.
+  std::size_t owner(Pair pair) const {
+    // The top eight bits of the hash, spread over the tasks.
+    return ((hash(pair) >> 56) * parts_.size()) >> 8;
+  }
+
+  // Calls fetch(pair) and then body(entry, pair) for the pairs of a task whose symbols are both frequent.
+  template <class Fetch, class Body>
+  void each_pair(std::size_t task, const std::vector<std::uint8_t>& frequent, const Fetch& fetch,
+                 const Body& body) const {
+    const std::uint32_t* ids = rows_.ids.data();
+    std::vector<std::int64_t> own(kGather + 1);
+    const auto flush = [&](std::size_t n) {
+      for (std::size_t i = 0; i < n; ++i) {
+        if (i + kAhead < n) fetch(pair_of(ids + own[i + kAhead]));
+        body(own[i], pair_of(ids + own[i]));
       }
     };
-    each([&](Pair pair) { filter.fetch(pair); }, [&](std::int64_t, Pair pair) { filter.count(pair); });
-    PairNumbers found;
+    std::size_t n = 0;
+    for (std::size_t r = 0; r < rows_.rows(); ++r) {
+      for (std::int64_t e = rows_.row_ptr[r]; e + 1 < rows_.row_ptr[r + 1]; ++e) {
+        own[n] = e;
+        n += owner(pair_of(ids + e)) == task && (frequent[ids[e]] & frequent[ids[e + 1]]) != 0;
+        if (n == kGather) {
+          flush(n);
+          n = 0;
+        }
+      }
+    }
+    flush(n);
+  }
+
+  // numbers_[e]: the number of the pair that begins with entry e, or kNone at a row's end and for what is too rare.
+  void number_pairs() {
+    const std::vector<std::uint32_t> seen = count_symbols();
+    std::vector<std::uint8_t> frequent(symbols_);
+    for (std::size_t i = 0; i < symbols_; ++i) frequent[i] = seen[i] >= kFewestUses;
+    PairFilter filter(rows_.ids.size());
     numbers_.assign(rows_.ids.size(), kNone);
-    each(
-        [&](Pair pair) {
-          filter.fetch(pair);
-          found.fetch(pair);
-        },
-        [&](std::int64_t e, Pair pair) {
-          if (filter.often(pair)) numbers_[e] = found.add(pair);
-        });
-    counts_.assign(found.size(), 0);
-    known_.assign(found.size(), 0);
-    found.each([&](std::uint32_t number, Pair pair, std::uint32_t count) {
-      counts_[number] = count;
-      known_[number] = pair;
+    const std::size_t tasks = parts_.size();
+    std::vector<PairNumbers> found(tasks);
+    each_task([&](std::size_t t) {
+      each_pair(
+          t, frequent, [&](Pair pair) { filter.fetch(pair); }, [&](std::int64_t, Pair pair) { filter.count(pair); });
+      each_pair(
+          t, frequent,
+          [&](Pair pair) {
+            filter.fetch(pair);
+            found[t].fetch(pair);
+          },
+          [&](std::int64_t e, Pair pair) {
+            if (!filter.often(pair)) return;
+            // Numbers of tasks alternate, so that nobody has to wait for the others.
+            numbers_[e] = static_cast<std::uint32_t>(found[t].add(pair, static_cast<std::uint64_t>(e)) * tasks + t);
+          });
+    });
+    std::size_t most = 0;
+    for (const PairNumbers& one : found) most = std::max(most, static_cast<std::size_t>(one.size()) * tasks);
+    if (most >= kNone) throw std::length_error("[bundle] more than 2^32 pairs of features");
+    counts_.assign(most, 0);
+    known_.assign(most, {});
+    each_task([&](std::size_t t) {
+      found[t].each([&](const PairNumbers::Place& place) {
+        counts_[place.number * tasks + t] = place.count;
+        known_[place.number * tasks + t] = {place.first, place.pair};
+      });
     });
   }
 
   // Leaves in numbers_ the pairs that a row takes, the most frequent first, none of which share an entry.
   void choose() {
-    uses_.assign(counts_.size(), 0);
+    std::vector<std::vector<std::uint32_t>> uses(parts_.size());
+    each_task([&](std::size_t t) {
+      uses[t].assign(counts_.size(), 0);
+      choose(parts_[t], uses[t]);
+    });
+    uses_ = std::move(uses[0]);
+    for (std::size_t t = 1; t < uses.size(); ++t) {
+      for (std::size_t p = 0; p < uses_.size(); ++p) uses_[p] += uses[t][p];
+    }
+  }
+
+  void choose(const Part& part, std::vector<std::uint32_t>& uses) {
     std::vector<std::uint32_t> count;
     std::vector<std::uint8_t> take;
-    for (std::size_t r = 0; r < rows_.rows(); ++r) {
+    for (std::size_t r = part.first; r < part.last; ++r) {
       std::uint32_t* numbers = numbers_.data() + rows_.row_ptr[r];
       const std::size_t n = row_of(rows_, r).size();
       // From 1 on, with none before the first and after the last.
@@ -188,7 +194,7 @@ class Rewriting {
       for (std::size_t i = 1; i <= n; ++i) {
         if (count[i] > 0 && right_first(i) && left_first(i)) take[i] = !take[i - 1] && !take[i + 1];
         if (take[i]) {
-          ++uses_[numbers[i - 1]];
+          ++uses[numbers[i - 1]];
         } else {
           numbers[i - 1] = kNone;
         }
@@ -196,25 +202,44 @@ class Rewriting {
     }
   }
 
-  // Gives the pairs that are used often enough a symbol, and writes it.
+  // Gives the pairs that are used often enough a symbol, in the order in which they were first seen, and writes it.
   void replace() {
-    std::vector<std::uint32_t> symbol(uses_.size(), kNone);
+    std::vector<std::uint32_t> used;
     for (std::size_t p = 0; p < uses_.size(); ++p) {
-      if (uses_[p] < kFewestUses) continue;
-      if (symbols_ == kNone) throw std::length_error("[bundle] more than 2^32 features and bundles");
-      symbol[p] = symbols_++;
-      pairs_.push_back(known_[p]);
+      if (uses_[p] >= kFewestUses) used.push_back(static_cast<std::uint32_t>(p));
     }
-    std::int64_t to = 0;
-    std::int64_t e = 0;
-    for (std::size_t r = 0; r < rows_.rows(); ++r) {
-      for (const std::int64_t end = rows_.row_ptr[r + 1]; e < end; ++e, ++to) {
-        const std::uint32_t number = numbers_[e];
-        const bool pair = number != kNone && symbol[number] != kNone;
-        rows_.ids[to] = pair ? symbol[number] : rows_.ids[e];
-        e += pair;
+    std::sort(used.begin(), used.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return known_[a].first < known_[b].first; });
+    if (used.size() >= kNone - symbols_) throw std::length_error("[bundle] more than 2^32 features and bundles");
+    std::vector<std::uint32_t> symbol(uses_.size(), kNone);
+    for (const std::uint32_t p : used) {
+      symbol[p] = symbols_++;
+      pairs_.push_back(known_[p].second);
+    }
+    // Every task moves what is left of its rows to their beginning; then the parts are moved together.
+    each_task([&](std::size_t t) {
+      Part& part = parts_[t];
+      std::int64_t to = part.begin;
+      std::int64_t e = part.begin;
+      for (std::size_t r = part.first; r < part.last; ++r) {
+        for (const std::int64_t end = r + 1 == part.last ? part.end : rows_.row_ptr[r + 1]; e < end; ++e, ++to) {
+          const std::uint32_t number = numbers_[e];
+          const bool pair = number != kNone && symbol[number] != kNone;
+          rows_.ids[to] = pair ? symbol[number] : rows_.ids[e];
+          e += pair;
+        }
+        rows_.row_ptr[r + 1] = to;
       }
-      rows_.row_ptr[r + 1] = to;
+      part.end = to;
+    });
+    std::int64_t to = 0;
+    for (const Part& part : parts_) {
+      const std::int64_t shift = part.begin - to;
+      if (shift > 0) {
+        std::copy(rows_.ids.begin() + part.begin, rows_.ids.begin() + part.end, rows_.ids.begin() + to);
+        for (std::size_t r = part.first; r < part.last; ++r) rows_.row_ptr[r + 1] -= shift;
+      }
+      to += part.end - part.begin;
     }
     rows_.ids.resize(to);
   }
@@ -222,8 +247,10 @@ class Rewriting {
   SparseRows& rows_;
   std::uint32_t classes_;
   std::uint32_t symbols_;
-  std::vector<Pair> pairs_;  // [symbols - classes]
-  std::vector<Pair> known_;  // pairs of this round by number
+  int threads_;
+  std::vector<Part> parts_;
+  std::vector<Pair> pairs_;                            // [symbols - classes]
+  std::vector<std::pair<std::uint64_t, Pair>> known_;  // pairs of this round by number, with their first entries
   std::vector<std::uint32_t> numbers_, counts_, uses_;
 };
 
@@ -329,9 +356,9 @@ void list_sites(CompressedRows& x) {
 
 }  // namespace
 
-void bundle(CompressedRows& x) {
+void bundle(CompressedRows& x, int threads) {
   {
-    Rewriting rewriting(x.rows, static_cast<std::uint32_t>(x.classes()));
+    Rewriting rewriting(x.rows, static_cast<std::uint32_t>(x.classes()), threads);
     while (rewriting.round()) continue;
     rewriting.finish(x);
   }

@@ -6,11 +6,17 @@
 #include "spanloom/text/unicode.hpp"
 
 namespace spanloom::text {
+namespace {
+
+constexpr std::size_t kAhead = 16;  // words between the prefetch of a place and its use
+
+}  // namespace
 
 std::vector<std::int64_t> WordTable::unknown(std::span<const std::uint64_t> keys) const {
   std::vector<std::int64_t> places;
   HashSlots seen;
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i + kAhead < keys.size()) slots_.prefetch(keys[i + kAhead]);
     const auto known = [](std::uint32_t) { return true; };
     if (find(keys[i]) != kNone || seen.find(keys[i], known) != kNone) continue;
     seen.insert(keys[i], 0);
@@ -35,8 +41,7 @@ WrittenWords WordTable::write(const GivenWords& given) const {
     throw std::invalid_argument("[WordTable] " + std::to_string(n) + " keys, " + std::to_string(given.gaps.size()) +
                                 " gaps, " + std::to_string(given.begin.size()) + " beginnings and " +
                                 std::to_string(given.ptr.size()) + " pointers do not fit together");
-  // All places of the table are asked for at once, so that they are waited for at the same time.
-  constexpr std::size_t kAhead = 16;
+  // Places of the table are asked for ahead, so that several are waited for at the same time.
   std::vector<std::uint32_t> ids(n);
   for (std::size_t i = 0; i < n; ++i) {
     if (i + kAhead < n) slots_.prefetch(given.keys[i + kAhead]);

@@ -66,7 +66,7 @@ def train(corpus: AttributeCorpus, settings: Settings, group: int, threads: int,
     begin = time.perf_counter()
     groups = np.asarray(corpus.groups)
     held = corpus.select(np.flatnonzero(groups == group)) if group >= 0 else None
-    learned = corpus.select(np.flatnonzero(groups != group) if group >= 0 else np.arange(len(groups)))
+    learned = corpus.select(np.flatnonzero(groups != group)) if group >= 0 else corpus.sequences
     say("start", [*([f"Holdout group: {group + 1}\n", "\n"] if held else []), "Feature generation\n"])
     options = [f"feature.{name}" for name in ("minfreq", "possible_states", "possible_transitions")]
     values = [settings[name] for name in options]
@@ -173,7 +173,10 @@ def lbfgs(data: Data, settings: Settings, say: Say) -> Steps:
 
 
 def _likelihood(data: Data, merge: bool) -> Likelihood:
-    """The objective without its penalties: every label may follow every other, and unseen pairs score 0."""
+    """The objective without its penalties: every label may follow every other, and unseen pairs score 0.
+
+    With ``merge``, attributes of the same items that have weights for the same labels are one parameter.
+    """
     size, learned, features = data.corpus.labels, data.learned, data.features
     ones = np.ones(size, np.uint8)
     chain = ChainStructure(size, np.ones(size * size, np.uint8), ones, ones)
@@ -190,7 +193,13 @@ def _likelihood(data: Data, merge: bool) -> Likelihood:
     )
     cells = np.concatenate([site, steps])[np.argsort(order, kind="stable")]
     known = Supervision(np.concatenate([[0], np.cumsum(np.maximum(2 * lengths - 1, 0))]), cells.astype(np.int32))
-    rows = CompressedRows(learned.rows(data.corpus.attributes), merge=merge, bundles=size <= FEW_LABELS)
+    rows = CompressedRows(
+        learned.rows(data.corpus.attributes),
+        merge=merge,
+        bundles=size <= FEW_LABELS,
+        keys=features.label_sets(),
+        threads=data.threads,
+    )
     pairs = (features.ptr, features.labels)
     return paired_likelihood(rows, chain, known, pairs, features.transition_of, data.threads)
 

@@ -35,6 +35,9 @@ PERIOD = 10
 """Iterations over which the objective must fall by a share of the tolerance."""
 STANDSTILL = 0.1
 """That share."""
+BUNDLES_PAY = 15
+"""From so many iterations on there are bundles; ``benchmarks/bundles.py`` has what they save and cost. The number of
+labels does not count, so that labels do not change each other's last bits."""
 
 STEEPEST = 1e8
 """The norm of a gradient along which even the shortest step may lead too far."""
@@ -100,13 +103,15 @@ class LBFGS(StructureTrainer):
     def roughly(self) -> LBFGS:
         return replace(self, tol=max(self.tol, ROUGH))
 
-    def prepare(self, rows: SparseRows) -> CompressedRows:
+    def prepare(self, rows: SparseRows, threads: int | None = None) -> CompressedRows:
         """Prepare rows for training; the components of a model share them.
 
         Equal feature columns share a parameter under L2. L1 may prefer one of them, so there they stay apart. Features
-        that come along with others are added up once, unless each has its own columns.
+        that come along with others are added up once, unless each has its own columns, or so few iterations follow
+        that it does not pay.
         """
-        return CompressedRows(rows, merge=self.l1 == 0, bundles=self.support == "all")
+        bundles = self.support == "all" and self.iterations >= BUNDLES_PAY
+        return CompressedRows(rows, merge=self.l1 == 0, bundles=bundles, threads=threads or 0)
 
     def steps(
         self, problem: LearningProblem, *, seed: int = 0, threads: int | None = None, component: int = 0
@@ -194,7 +199,7 @@ class LBFGS(StructureTrainer):
             yield l2, weights_of(objective, problem.structure, x)
 
     def _objective(self, problem: LearningProblem, threads: int | None) -> Likelihood:
-        rows = problem.compressed or self.prepare(problem.rows)
+        rows = problem.compressed or self.prepare(problem.rows, threads)
         observed = self.support == "observed"
         return Likelihood(
             rows,

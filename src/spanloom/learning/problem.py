@@ -135,7 +135,7 @@ class StructureTrainer(Trainer):
         """Whether weights of several problems can have something in common; see ``shared_steps``."""
         return False
 
-    def prepare(self, rows: SparseRows) -> CompressedRows | None:
+    def prepare(self, rows: SparseRows, threads: int | None = None) -> CompressedRows | None:
         """Return what the components of a model can share; None for nothing."""
         return None
 

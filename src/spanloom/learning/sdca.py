@@ -68,9 +68,9 @@ class SDCA(StructureTrainer):
     def roughly(self) -> SDCA:
         return replace(self, tol=max(self.tol, ROUGH))
 
-    def prepare(self, rows: SparseRows) -> CompressedRows:
+    def prepare(self, rows: SparseRows, threads: int | None = None) -> CompressedRows:
         """Prepare rows for training: equal columns share a parameter. Bundles do not pay in so few passes."""
-        return CompressedRows(rows, bundles=False)
+        return CompressedRows(rows, bundles=False, threads=threads or 0)
 
     def steps(
         self, problem: LearningProblem, *, seed: int, threads: int | None = None, component: int = 0
@@ -80,7 +80,7 @@ class SDCA(StructureTrainer):
         With weights to start from, which have no dual, there are only the latter.
         """
         self.refuse_tying(problem)
-        rows = problem.compressed or self.prepare(problem.rows)
+        rows = problem.compressed or self.prepare(problem.rows, threads)
         objective = Likelihood(rows, problem.structure, problem.supervision, threads=threads or 0)
         start = problem.start
         x = None if start is None else objective.parameters(start.features.ravel(), start.globals)
@@ -98,7 +98,7 @@ class SDCA(StructureTrainer):
     def shared_steps(
         self, problems: Sequence[LearningProblem], share: float, *, seed: int, threads: int | None = None
     ) -> Steps[list[Weights]]:
-        rows = problems[0].compressed or self.prepare(problems[0].rows)
+        rows = problems[0].compressed or self.prepare(problems[0].rows, threads)
         problems = [replace(problem, compressed=rows) for problem in problems]
         for problem in problems:
             self.refuse_tying(problem)

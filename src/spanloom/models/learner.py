@@ -53,7 +53,7 @@ class LocalLearner(ComponentLearner):
         self.extractor = FeatureExtractor(task.features, model.sites)
         self._shapes = model.shapes(task.sentences, self.extractor.layout)
         self._rows = self.extractor.fit(task.sentences, task.threads, self._shapes.lattices)
-        self._compressed = trainer.prepare(self._rows)
+        self._compressed = trainer.prepare(self._rows, task.threads)
 
     def steps(self, number: int, component: Component, start: Weights | None) -> Steps[Weights]:
         task = self.task

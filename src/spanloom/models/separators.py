@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +71,7 @@ class SeparatorComponent(Component):
         return [self.type if separator & START else None for separator in range(8)]
 
 
+@cache
 def separator_chain() -> ChainStructure:
     """Return the chain in which neighbouring separators agree on whether the token between them is in a mention."""
     legal = np.array([[inside_right(a) == inside_left(b) for b in range(8)] for a in range(8)], np.uint8)

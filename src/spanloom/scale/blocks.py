@@ -148,7 +148,7 @@ class BlockRows:
     def compress(self, *, bundles: bool = True) -> CompressedRows:
         """Merge what is alike within the block; bundles are for those who evaluate it."""
         rows = SparseRows(self.group_ptr, self.row_ptr, self.ids, len(self.present), self.values)
-        return CompressedRows(rows, merge=True, bundles=bundles)
+        return CompressedRows(rows, merge=True, bundles=bundles, threads=1)
 
     @property
     def nbytes(self) -> int:

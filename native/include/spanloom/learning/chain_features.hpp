@@ -25,10 +25,18 @@ struct ChainFeatures {
   std::size_t states() const { return labels.size(); }
   std::size_t size() const { return states() + transitions; }
 
+  // [attributes]: a number for the set of labels of each; equal sets have the same.
+  std::vector<std::uint32_t> label_sets() const;
+
   // The features of labelled sequences. The frequency of a pair is the sum of the attribute's values where the label
   // stands, which may be negative; that of two labels is how often they are neighbours.
   static ChainFeatures observe(const AttributeSequences& data, std::size_t attributes, std::size_t labels,
                                Options options);
+
+ private:
+  // Fill ptr and labels; the result is the same.
+  void count_pairs(const AttributeSequences& data, std::size_t attributes, Options options);
+  void sort_pairs(const AttributeSequences& data, std::size_t attributes, Options options);
 };
 
 }  // namespace spanloom

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "spanloom/base/sparse.hpp"
@@ -37,10 +38,15 @@ struct CompressedRows {
   std::size_t levels() const { return level_ptr.size() - 1; }
 };
 
-// merge = false keeps every feature a class of its own; bundles = false leaves bundles alone, as do rows with values.
-CompressedRows compress(const SparseRows& rows, bool merge, bool bundles);
+struct Compression {
+  bool merge = true;                    // false: every feature is a class of its own
+  bool bundles = true;                  // false: none, as for rows with values
+  std::span<const std::uint32_t> keys;  // [features]: only features with the same key are merged; empty: all may be
+  int threads = 1;                      // 0: all cores; the result is the same for any number
+};
+CompressedRows compress(const SparseRows& rows, const Compression& how);
 
 // Puts bundles into rows that have none; their values must be ones.
-void bundle(CompressedRows& x);
+void bundle(CompressedRows& x, int threads);
 
 }  // namespace spanloom
