@@ -92,7 +92,13 @@ class Reference:
         text = os.fspath(ref)
         prefix, colon, rest = text.partition(":")
         if not colon or not is_format(prefix):
-            if colon and not os.path.exists(text) and len(prefix) > 1 and prefix.isalpha() and not os.path.exists(prefix):
+            if (
+                colon
+                and not os.path.exists(text)
+                and len(prefix) > 1
+                and prefix.isalpha()
+                and not os.path.exists(prefix)
+            ):
                 raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(formats())}")
             prefix, rest = "", text
         path, mark, query = rest.partition("?")
