@@ -88,14 +88,16 @@ class MentionFinder::Work {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::ranges::sort(order_, [&](std::size_t a, std::size_t b) { return before(own[a], own[b]); });
     const auto exclude = [&](const Found& a, const Found& b) {
-      return wanted.flat ? b.start < a.end && a.start < b.end : a.start == b.start && a.end == b.end;
+      return wanted.flat ? (b.start < a.end && a.start < b.end) : (a.start == b.start && a.end == b.end);
     };
     rivals_.assign(own.size(), 0);
     bool any = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const Found& one = own[order_[i]];
       for (std::size_t j = i + 1; j < order_.size() && own[order_[j]].start < one.end; ++j) {
-        if (exclude(one, own[order_[j]])) any = rivals_[order_[i]] = rivals_[order_[j]] = 1;
+        if (!exclude(one, own[order_[j]])) continue;
+        rivals_[order_[i]] = rivals_[order_[j]] = 1;
+        any = true;
       }
     }
     if (!any) return;

@@ -92,11 +92,17 @@ class Reference:
         text = os.fspath(ref)
         prefix, colon, rest = text.partition(":")
         if not colon or not is_format(prefix):
-            if colon and not Path(text).exists() and len(prefix) > 1 and prefix.isalpha() and not Path(prefix).exists():
+            if (
+                colon
+                and not os.path.exists(text)
+                and len(prefix) > 1
+                and prefix.isalpha()
+                and not os.path.exists(prefix)
+            ):
                 raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(formats())}")
             prefix, rest = "", text
         path, mark, query = rest.partition("?")
-        if mark and Path(rest).exists():
+        if mark and os.path.exists(rest):
             path, query = rest, ""
         options = dict(parse_qsl(query, keep_blank_values=True, errors="surrogateescape"))
         if query and (len(options) != query.count("&") + 1 or any("=" not in pair for pair in query.split("&"))):
@@ -120,7 +126,7 @@ def _infer(path: str) -> str:
     if named := _by_ending(path):
         return named
     found = [path]
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         if next(Path(path).rglob("*.ann"), None):
             return "brat"
         found = sorted(str(p) for p in Path(path).rglob("*") if p.is_file() and not p.name.startswith("."))
@@ -131,7 +137,7 @@ def _infer(path: str) -> str:
         return str(named_all.pop())
     known = formats()
     typed = f"write FORMAT:{path} with one of {', '.join(known)}"
-    if path == "-" or Path(path).exists() or found != [path]:
+    if path == "-" or os.path.exists(path) or found != [path]:
         raise ParameterError(f"cannot tell the format of {path!r} from its name; {typed}")
     raise ParameterError(f"{path}: no such file or directory; for a new one, whose name tells no format, {typed}")
 
