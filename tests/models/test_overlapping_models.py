@@ -80,11 +80,14 @@ def test_discontinuous_mentions_are_refused_or_left_out():
     assert ner.ceiling_ == pytest.approx(2 / 3)
 
 
-def test_auto_is_state_for_overlap_and_chain_without():
+def test_auto_is_state_and_overlaps_only_where_training_does():
     """The documented default."""
     flat, nested = sentence("a b", ("X", 0, 1)), sentence("a b", ("X", 0, 1), ("Y", 0, 2))
-    assert Recognizer(trainer=Auto(max_iter=2), threads=1).fit([flat]).model_.name == "chain"
-    assert Recognizer(trainer=Auto(max_iter=2), threads=1).fit([flat, nested]).model_.name == "state"
+    of_flat = Recognizer(trainer=Auto(max_iter=2), threads=1).fit([flat])
+    of_nested = Recognizer(trainer=Auto(max_iter=2), threads=1).fit([flat, nested])
+    assert of_flat.model_.name == of_nested.model_.name == "state"
+    assert of_flat.rule_.flat
+    assert not of_nested.rule_.flat
 
 
 @pytest.mark.parametrize("model", ["edge", "hypergraph", "chains", "state"])
