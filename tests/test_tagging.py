@@ -73,7 +73,7 @@ def trained_on(part: str, model: Model | str = "chain", iterations: int = 1, **s
 
 
 def by_objects(ner: Recognizer, text: str, id: str = "", **asked: Any) -> str:
-    document = ner.predict(make_document(text, id), **asked)
+    document = ner.predict(make_document(text, id), **(asked or {"probabilities": False}))
     return encode(to_dict(document, chars=True), "here")
 
 
@@ -228,13 +228,17 @@ MIXED = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("probabilities", [True, False])
 @pytest.mark.parametrize("ascii_only", [True, False])
-def test_files_are_those_of_reading_tagging_and_writing(trained: Recognizer, tmp_path: Path, ascii_only: bool) -> None:
+def test_files_are_those_of_reading_tagging_and_writing(
+    trained: Recognizer, tmp_path: Path, ascii_only: bool, probabilities: bool
+) -> None:
     """Lines with tokens or mentions of their own, which cut sentences otherwise, are among them."""
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text("\n".join(json.dumps(r, ensure_ascii=ascii_only) for r in MIXED) + "\n\n", encoding="utf-8")
-    write(trained.stream(read(source)), target, chars="yes")
-    assert b"".join(tag_lines(trained, json_records(str(source), Report()))) == target.read_bytes()
+    write(trained.stream(read(source), probabilities=probabilities), target, chars="yes")
+    lines = tag_lines(trained, json_records(str(source), Report()), probabilities=probabilities)
+    assert b"".join(lines) == target.read_bytes()
 
 
 def test_mentions_only_are_those_of_the_whole_lines(trained: Recognizer, tmp_path: Path) -> None:
