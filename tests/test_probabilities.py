@@ -132,7 +132,7 @@ def test_documents_say_where_probabilities_are_not_exact(model, trainer, meta):
     marked = {"genre": "news"} | ({"probabilities": meta} if meta else {})
     assert ner.predict(doc, probabilities=True).meta == marked
     assert ner.predict(doc, probabilities=False).meta == doc.meta == {"genre": "news"}
-    assert ner.predict(doc).meta == (doc.meta if meta in ("bound", "parts") else marked)
+    assert ner.predict(doc).meta == doc.meta
 
 
 def test_repaired_mentions_have_the_probability_of_what_they_are():
@@ -192,10 +192,10 @@ def test_tag_writes_probabilities_and_the_best_sets(model):
     ]
 
 
-def test_probabilities_are_given_by_default_where_they_are_quick():
-    """Not where structures are listed or parts are asked one by one; always if they are asked for."""
+def test_probabilities_are_given_by_default_where_they_are_quick_and_meant():
+    """Not where structures are listed, parts are asked one by one or margins are scores; always if they are asked for."""
     sentence = TEXT[0]
-    for model, given in (("chain", True), ("multilabel", True), ("layered", False), ("joined", False)):
+    for model, given in (("chain", True), ("multilabel", False), ("layered", False), ("joined", False)):
         ner = trained(model, trainer=Auto(max_iter=3))
         assert ner.gives_probabilities() == given
         assert all((m.prob is not None) == given for m in ner.predict(sentence).mentions)

@@ -341,7 +341,7 @@ def test_an_interruption_keeps_what_was_learned():
         if record.number == 3:
             raise KeyboardInterrupt
 
-    ner = Recognizer("chain", trainer=Auto(max_iter=50))
+    ner = Recognizer("chain", trainer=Auto(max_iter=10))
     with pytest.raises(KeyboardInterrupt):
         ner.fit(TOY, listener=stop)
     assert len(ner.history_) == 3

@@ -124,16 +124,16 @@ class FittedRecognizer(Parameters):
     def gives_probabilities(self, probabilities: bool | None = None, above: float | None = None) -> bool:
         """Whether mentions get their ``prob``, given the arguments of ``predict``.
 
-        If nothing is asked for, they do unless that costs more than half of the speed: where structures have to be
-        listed, and where several parts are asked about each mention.
+        If nothing is asked for, they do unless that costs more than half of the speed (where structures have to be
+        listed, and where several parts are asked about each mention), or they would be scores that nobody calibrated.
         """
         trained = self._fitted()
         if trained.model.makes is not None:  # a tagger gives every token its label, whatever is asked for
             return False
         if above is not None or self.rule_.thresholds is not None:
             return True
-        quick = trained.model.probabilistic and trained.belief not in ("bound", "parts")
-        return quick if probabilities is None else probabilities
+        given = trained.model.probabilistic and trained.belief not in ("bound", "parts") and self.belief_ != "scores"
+        return given if probabilities is None else probabilities
 
     def _rule_for(self, probabilities: bool | None, above: float | None) -> tuple[Rule, bool]:
         """Return the rule for the arguments of ``predict``, and whether probabilities are needed."""

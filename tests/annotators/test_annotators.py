@@ -284,7 +284,7 @@ def test_phrases_are_made_where_features_ask_for_them() -> None:
     ner = Recognizer(features=["phrase-head & phrase"], trainer=LBFGS(max_iter=5)).fit(corpus())
     assert "phrase-head[0]=gene & phrase[0]=E" in ner.extractor_.names()
     given = [Sentence(s.tokens, s.mentions, {"phrase": ["x", "y", "x", "x"]}) for s in corpus()]
-    assert Recognizer(features=["phrase"], trainer=LBFGS(max_iter=5)).fit(given).extractor_.names() == [
+    assert Recognizer("chain", features=["phrase"], trainer=LBFGS(max_iter=5)).fit(given).extractor_.names() == [
         "phrase[0]=x",
         "phrase[0]=y",
     ]

@@ -31,7 +31,7 @@ def paths(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("features", ["default", ["word"], FeatureSet(["word"])])
 def test_clusters_are_seen_by_sets_that_do_not_speak_of_them(features, paths: Path, tmp_path: Path) -> None:
-    ner = Recognizer(features=features, clusters=paths, trainer=Auto(max_iter=5)).fit(TRAIN)
+    ner = Recognizer("chain", features=features, clusters=paths, trainer=Auto(max_iter=5)).fit(TRAIN)
     ner.save(tmp_path / "m.loom")
     for one in (ner, Recognizer.load(tmp_path / "m.loom")):
         names = [name for name in one.extractor_.names() if name.startswith("cluster(word, brown, 4, 6, 10, 20)[0]=")]
@@ -39,9 +39,9 @@ def test_clusters_are_seen_by_sets_that_do_not_speak_of_them(features, paths: Pa
 
 
 def test_clusters_are_left_to_templates_that_speak_of_them(paths: Path) -> None:
-    ner = Recognizer(features=["bias", "cluster(lower(word), brown, 2)"], clusters=paths, trainer=Auto(max_iter=5)).fit(
-        TRAIN
-    )
+    ner = Recognizer(
+        "chain", features=["bias", "cluster(lower(word), brown, 2)"], clusters=paths, trainer=Auto(max_iter=5)
+    ).fit(TRAIN)
     assert set(ner.extractor_.names()) == {"bias", "cluster(lower(word), brown, 2)[0]=01"}
 
 

@@ -269,7 +269,7 @@ def _train_and_score(corpus: Sequence[Item], job: TrainingJob, recognizer: Any, 
         if decoding:
             recognizer.set_params(**{recognizer.full_name(name): value for name, value in decoding.items()})
         start = time.perf_counter()
-        found = recognizer.predict(test, probabilities=False)
+        found = recognizer.predict(test)
         score = micro(gold, [s.mentions for item in found for s in _sentences(item)])
         scores.append([score.gold, score.predicted, score.correct, round(time.perf_counter() - start, 4)])
     result: Result = {
