@@ -193,7 +193,7 @@ def test_tag_writes_probabilities_and_the_best_sets(model):
 
 
 def test_probabilities_are_given_by_default_where_they_are_quick_and_meant():
-    """Not where structures are listed, parts are asked one by one or margins are scores; always if they are asked for."""
+    """Not where structures are listed, parts asked one by one, or margins are scores; always if they are asked for."""
     sentence = TEXT[0]
     for model, given in (("chain", True), ("multilabel", False), ("layered", False), ("joined", False)):
         ner = trained(model, trainer=Auto(max_iter=3))
