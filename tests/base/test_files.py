@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -206,3 +207,16 @@ def test_a_folder_that_cannot_be_written_in_is_found_before_work(
         with pytest.raises(PermissionError, match="cannot write in this folder") as caught:
             files.check_place(tmp_path / path, folder=folder)
         assert caught.value.filename == str(tmp_path / "closed")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not say which processes have ended")
+def test_what_a_process_has_left_goes_before_its_parent_asks_how_it_ended(tmp_path: Path) -> None:
+    """A killed worker keeps its number until then."""
+    child = subprocess.Popen([sys.executable, "-c", "pass"])
+    while Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)
+    left = tmp_path / parts.part_name().replace(f"-{os.getpid()}-", f"-{child.pid}-")
+    left.touch()
+    parts.sweep(tmp_path)
+    assert not left.exists()
+    child.wait()

@@ -66,7 +66,13 @@ def _alive(process: int) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    try:  # a process that has ended and that nobody has asked about yet still has its number
+        state = (
+            Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+        )
+    except (OSError, IndexError):  # no such folder on this system, or gone by now
+        return True
+    return state not in ("Z", "X")
 
 
 @functools.lru_cache(maxsize=1)
