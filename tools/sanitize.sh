@@ -6,7 +6,7 @@
 #   tools/sanitize.sh thread [pytest arguments]      ThreadSanitizer over everything that runs on several threads
 #   tools/sanitize.sh valgrind [pytest arguments]    memcheck over a small set, with debug information
 #
-# All but the last also have the checks of the C++ library (_GLIBCXX_ASSERTIONS). Builds and their environments are kept in
+# The last two also have the checks of the C++ library (_GLIBCXX_ASSERTIONS). Builds and their environments are kept in
 # $SPANLOOM_SANITIZE_DIR (default: build/sanitize) for the next run.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -64,7 +64,8 @@ def site_table(sites: str, lengths: Sequence[int], lattices: Lattices | None) ->
         return SiteTable(_bounds(n), [Group(TOKEN, every - 2, every, every, np.zeros_like(every))])
     if sites == "gaps":
         return SiteTable(_bounds(n + 1), [_gaps(n, first, np.cumsum(n + 1) - (n + 1))])
-    assert lattices is not None
+    if lattices is None:
+        raise ValueError(f"sites {sites!r} need the lattices of the sentences")
     ptr = _bounds(np.array([lattices.rows_in(s) for s in range(len(n))], np.int64))
     groups = [_spans(ptr, first, lattices)]
     if sites == "mentions":

@@ -118,10 +118,15 @@ def fit_encoded(model: StructuredModel, task: Task, encoder: Encoder) -> tuple[T
         learned, history, interrupted = stop.learned, stop.history, True
     kept = KeptNetwork.of(network, learned.arrays)
     cells = learned.arrays["head.global_cells"]
-    table = learned.table
-    assert table is not None
-    extractor, weights = without_unused(corpus.extractor, corpus.weights(table, cells))
+    extractor, weights = without_unused(corpus.extractor, corpus.weights(_table(learned), cells))
     return model.finished(task, Encoded(model, components, extractor, weights, kept), history, interrupted)
+
+
+def _table(learned: Learned) -> Floats32:
+    """The weights of the features: here every corpus has some, if only the bias."""
+    if learned.table is None:
+        raise ValueError("the training has no weights of features")
+    return learned.table
 
 
 def _watched(model: StructuredModel, task: Task, corpus: EncodedCorpus, network: Network) -> Callable[[Learned], float]:
@@ -129,8 +134,7 @@ def _watched(model: StructuredModel, task: Task, corpus: EncodedCorpus, network:
     dev = task.dev or ()
 
     def f1(learned: Learned) -> float:
-        assert learned.table is not None
-        weights = corpus.weights(learned.table, learned.arrays["head.global_cells"])
+        weights = corpus.weights(_table(learned), learned.arrays["head.global_cells"])
         now = Encoded(model, corpus.components, corpus.extractor, weights, KeptNetwork.of(network))
         return micro([s.mentions for s in dev], now.find(dev, task.threads)).f1
 
