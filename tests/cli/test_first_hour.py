@@ -327,3 +327,14 @@ def test_training_names_the_model_that_it_chose(tmp_path: Path) -> None:
 def test_one_document_is_one_document(tmp_path: Path) -> None:
     write([doc("a")], tmp_path / "in.jsonl")
     assert "1 document, 1 sentence," in run("stats", tmp_path / "in.jsonl").stdout
+
+
+def test_training_and_validation_name_texts_without_annotation_file(tmp_path: Path, model: Path) -> None:
+    """They count as annotated without mentions, which nobody wants of texts that are yet to be annotated."""
+    write([doc(name) for name in "ab"], f"brat:{tmp_path}/gold")
+    (tmp_path / "gold" / "new.txt").write_text("Carl sings.")
+    warning = "1 of 3 texts has no .ann file and counts as annotated, without any mention: new.txt"
+    trained = run("train", tmp_path / "gold", "--model", "chain", "--penalty", 0, "-o", tmp_path / "m.loom")
+    assert warning in trained.stderr
+    assert warning in run("validate", tmp_path / "gold").stdout
+    assert ".ann" not in run("tag", model, tmp_path / "gold", "-o", tmp_path / "out.jsonl").stderr
