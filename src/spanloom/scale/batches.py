@@ -15,7 +15,7 @@ from typing import Any
 
 from spanloom.base.counted import counted
 from spanloom.base.errors import ParameterError, SpanloomError
-from spanloom.base.files import whole_file
+from spanloom.base.files import check_apart, whole_file
 from spanloom.base.parts import sweep
 from spanloom.recognizer import Recognizer
 from spanloom.scale.loading import ModelSource
@@ -133,6 +133,8 @@ def tag_files(
         report = BatchReport()
         names = [settings.output(shard) for shard in shards]
         known = list(all_names(target))
+        inputs = [path for shard in shards for path in shard.paths]
+        check_apart((target / name for name in {*names, *known}), inputs)
         if known and not resume and not overwrite:
             raise ParameterError(
                 f"{out} has {counted(len(known), 'output')} of an earlier run; resume=True (--resume) does what is "
