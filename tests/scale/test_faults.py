@@ -43,8 +43,9 @@ def test_a_run_that_is_killed_goes_on(loom: Path, inputs: Path, tmp_path: Path) 
         time.sleep(0.02)
     children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
     process.kill()
-    process.communicate()
+    _, said = process.communicate()
     assert process.returncode == -signal.SIGKILL
+    assert "resource_tracker" not in said
     workers = [int(pid) for pid in children.stdout.split()]
     for _ in range(600):
         if not any(_runs(pid) for pid in workers):
@@ -112,7 +113,7 @@ def test_the_command_says_what_it_did(loom: Path, inputs: Path, tmp_path: Path) 
     again = tag(loom, inputs, out)
     _, said = again.communicate()
     assert again.returncode == 2
-    assert "--resume does what is missing" in " ".join(said.split())
+    assert "(--resume) does what is missing" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(

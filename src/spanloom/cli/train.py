@@ -13,10 +13,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 from spanloom.cli.cutting import TOKENIZER, reproduces_badly, tokenizer_words
 from spanloom.cli.dask_client import SCHEDULER, learner_on
-from spanloom.cli.outputs import check_output, counted
+from spanloom.cli.outputs import check_output
 from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
 
