@@ -103,7 +103,7 @@ def test_a_run_that_is_interrupted_says_how_it_goes_on(loom: Path, inputs: Path,
         time.sleep(0.02)
     process.terminate()
     _, said = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == 143
     assert re.fullmatch(rf"interrupted; [\d,]+ of [\d,]+ shards done, kept in {out}; go on with --resume\n", said)
     assert not list(out.rglob(".*.part"))
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EVERY_SECONDS = 10.0
 SLOWEST = 3
 INTERRUPTED = 130
-"""The exit code after Ctrl-C or SIGTERM."""
+"""The exit code after Ctrl-C."""
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 

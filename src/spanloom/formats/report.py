@@ -169,4 +169,4 @@ class Report:
         lines = [f"{head}; {way_out}" if way_out else head, *(f"  {p}" for p in errors[:10])]
         if self.errors > 10:
             lines.append(f"  … and {self.errors - 10} more")
-        raise CorpusError("\n".join(lines))
+        raise CorpusError("\n".join(lines), at_end=True)
