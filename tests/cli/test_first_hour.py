@@ -294,8 +294,8 @@ def test_completion_is_offered() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["tag", "gania", "x y"], "No such file or directory: 'gania'"),
-        (["tag", "gania", "x.jsonl"], "No such file or directory: 'gania'"),
+        (["tag", "gania", "x y"], "no such file; a model that comes with spanloom is called genia: 'gania'"),
+        (["tag", "other", "x.jsonl"], "No such file or directory: 'other'"),
         (["validate", "novelz"], "^novelz: no such file or folder"),
         (
             ["train", "novels/train", "-o", "m.loom"],
@@ -334,6 +334,32 @@ def test_training_names_the_model_that_it_chose(tmp_path: Path) -> None:
 def test_one_document_is_one_document(tmp_path: Path) -> None:
     write([doc("a")], tmp_path / "in.jsonl")
     assert "1 document, 1 sentence," in run("stats", tmp_path / "in.jsonl").stdout
+
+
+def test_a_batch_of_one_shard_speaks_of_one(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": "Anna sings."}\n', encoding="utf-8")
+    done = run("tag", model, tmp_path / "in.jsonl", "-o", f"{tmp_path}/out/", "--jobs", 1)
+    assert done.stderr.startswith("1 document, 3 words, ")
+    assert ": 1 shard tagged, " in done.stderr
+
+
+def test_suggestions_are_told(model: Path, tmp_path: Path) -> None:
+    write([doc("a")], tmp_path / "in.jsonl")
+    done = run("suggest", model, tmp_path / "in.jsonl", "-o", tmp_path / "next.jsonl")
+    assert re.search(rf"^1 document, \d mentions? written to {tmp_path}/next.jsonl$", done.stderr, re.M)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", '{"text": "Anna', "not JSON: Unterminated string starting at column 10"),
+        ("a.csv", "id,text\n7\n", "1 field, but 2 in the first row"),
+    ],
+)
+def test_messages_are_grammatical(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(CorpusError, match=message):
+        run("stats", tmp_path / name)
 
 
 def test_training_and_validation_name_texts_without_annotation_file(tmp_path: Path, model: Path) -> None:

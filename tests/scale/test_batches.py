@@ -219,6 +219,7 @@ def test_a_bad_record_stops_or_is_skipped(loom: Path, inputs: Path, tmp_path: Pa
     report = run(loom, inputs, tmp_path / "out", resume=True, settings=TagSettings(skip=True))
     assert report.skipped == 1
     assert [one["where"] for one in report.problems] == [f"{inputs}/big.jsonl:{at + 1}"]
+    assert report.kept > 0  # what was done before is the same with and without skipping
     again = run(loom, inputs, tmp_path / "out", resume=True, settings=TagSettings(skip=True))
     assert (again.tagged, again.skipped, again.problems) == (0, 1, report.problems)
     del good[at]
@@ -229,6 +230,11 @@ def test_a_bad_record_stops_or_is_skipped(loom: Path, inputs: Path, tmp_path: Pa
     (tmp_path / "good.jsonl").write_text("".join(good), encoding="utf-8")
     tag_files(loom, [f"{tmp_path}/good.jsonl"], tmp_path / "whole", engine=here)
     assert found == (tmp_path / "whole" / "good.jsonl").read_bytes()
+
+
+def test_no_probabilities_and_a_least_one_exclude_each_other() -> None:
+    with pytest.raises(ParameterError, match="leave out probabilities=False"):
+        TagSettings(above=0.2, probabilities=False)
 
 
 def test_a_damaged_input_shard_can_be_mended(

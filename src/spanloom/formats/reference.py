@@ -44,6 +44,13 @@ LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstu
 
 COMPRESSED = (".gz", ".zst")
 
+ALIKE = (
+    {"jsonl", "prodigy", "doccano", "labelstudio"},
+    {"conll", "conllu", "gum", "uner"},
+    {"bioc", "genia"},
+)
+"""Formats whose files may have each other's endings; any text may be in a file that ends in .txt."""
+
 
 def bare(path: str) -> str:
     """Return a path without the ending that says how it is compressed.
@@ -174,6 +181,20 @@ def formats_for(action: str) -> list[str]:
     modules = {name: f"spanloom.formats.{name}" for name in EXTENSIONS if name != "given"}
     able = [name for name, module in modules.items() if hasattr(importlib.import_module(module), action)]
     return [*able, *(name for name in formats() if name not in EXTENSIONS)]
+
+
+def ending_format(path: str, format: str = "") -> str | None:
+    """Return the format that the ending of a name means, unless files of ``format`` may have that ending.
+
+    Examples
+    --------
+    >>> ending_format("a.parquet"), ending_format("a.parquet", "jsonl"), ending_format("a.jsonl.gz", "prodigy")
+    ('parquet', 'parquet', None)
+    >>> ending_format("a.txt", "conll")
+    """
+    meant = _by_ending(path)
+    fits = meant == format or (format and meant == "text") or any({meant, format} <= group for group in ALIKE)
+    return None if fits else meant
 
 
 def _by_ending(path: str) -> str | None:

@@ -148,6 +148,7 @@ def tag_files(
                 remove(target, name)
                 report.removed += [name] if name not in wanted else []
         state = _State(shards, progress)
+        state.under_way(0, 0)
         if engine is None and jobs == 1:
             engine = partial(run_in_process, threads=threads, watch=state.under_way)
         elif engine is None:
