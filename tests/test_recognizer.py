@@ -316,8 +316,11 @@ def test_mentions_that_the_model_cannot_hold(mentions, why):
 
 def test_mentions_beyond_the_sentence():
     """A mention that ends after the last token is not silently cut."""
+    with pytest.raises(ValueError, match=r"mention a \(\(1, 9\),\) ends after the last of 2 tokens"):
+        simple("x", "y", mentions=[("a", (1, 9))])
+    sentence = simple("x", "y").with_mentions([Mention("a", ((1, 9),))])
     with pytest.raises(EncodingError, match=r"sentence 0: mention a \(\(1, 9\),\) ends after the last of 2 tokens"):
-        Recognizer().fit([simple("x", "y", mentions=[("a", (1, 9))])])
+        Recognizer().fit([sentence])
 
 
 def test_labels_unseen_in_training_are_just_missed(ner):

@@ -201,3 +201,10 @@ def test_metrics_by_hand():
 def test_the_representation_names_what_differs():
     assert repr(CRF("pa", c=2)) == "CRF(algorithm='pa', c=2)"
     assert repr(CRF()) == "CRF()"
+
+
+@pytest.mark.parametrize(("X", "y"), [([], []), ([[]], [[]])])
+def test_nothing_to_learn_from_is_refused(X, y):
+    """sklearn-crfsuite fits such data, and its process ends when it predicts."""
+    with pytest.raises(ValueError, match="nothing to learn from"):
+        CRF().fit(X, y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +17,11 @@ from spanloom.cli.sources import ParserOption
 
 if TYPE_CHECKING:
     from spanloom.corpus import Document, Mention
+    from spanloom.corpus.mention import Parts
 
-_PLACE = re.compile(r"(.+):(\d+)-(\d+)")
+_PLACE = re.compile(r"(?:(?P<label>.+):)?(?P<parts>\d+-\d+(?:[,;]\d+-\d+)*)", re.S)
+FORMS = "LABEL:START-END in tokens (several parts: LABEL:0-1,3-4), LABEL:WORDS, or the words of a found mention"
+GAP = "…"
 
 
 def explain(
@@ -26,9 +30,10 @@ def explain(
     mention: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LABEL:START-END|SURFACE",
-            help="What to explain, found or not: a label and half-open token numbers of the whole text, or the words "
-            "of a found mention; may be repeated. Without it: every found mention.",
+            metavar="LABEL:START-END|LABEL:WORDS|WORDS",
+            help="What to explain, found or not: a label and half-open token numbers of the whole text (several parts: "
+            "LABEL:0-1,3-4), a label and words of the text, or the words of a found mention; may be repeated. Without "
+            "it: every found mention.",
         ),
     ] = None,
     corpus: Annotated[
@@ -53,7 +58,7 @@ def explain(
     ner = Recognizer.load(model, annotators=[] if parser is None else [parser])
     document: Document = ner.predict(text)
     known = [item for ref in corpus or () for item in read(ref)]
-    wanted = [_find(document, one) for one in mention] if mention else document.mentions
+    wanted = [find(document, one, ner.labels_) for one in mention] if mention else document.mentions
     found = [ner.explain(document, one, corpus=known) for one in wanted]
     if html is not None:
         from spanloom.base.files import whole_file
@@ -66,25 +71,70 @@ def explain(
         return
     console = make_console(soft_wrap=True)
     if not found:
-        console.print("The model finds nothing here; ask about a mention with --mention LABEL:START-END.")
+        console.print("The model finds nothing here; ask about a mention with --mention LABEL:WORDS.")
     for one in found:
         console.print(as_text(one, top))
         console.print()
 
 
-def _find(document: Document, wanted: str) -> Mention:
-    """The mention that is meant: by place, or the first found one with these words."""
+def find(document: Document, wanted: str, labels: Sequence[str]) -> Mention:
+    """Return the mention that is meant, found or not; raises where that is none, with the forms that there are.
+
+    Parameters
+    ----------
+    labels
+        Those of the model.
+    """
     from spanloom.corpus import Mention
 
+    found = {document.surface(m): m for m in reversed(document.mentions)}
+    if wanted in found:
+        return found[wanted]
     if match := _PLACE.fullmatch(wanted):
-        label, start, end = match[1], int(match[2]), int(match[3])
-        if not start < end <= len(document):
-            raise typer.BadParameter(f"{wanted}: the text has tokens 0 to {len(document)}", param_hint="--mention")
-        return Mention(label, ((start, end),))
-    for found in document.mentions:
-        if document.surface(found) == wanted:
-            return found
-    surfaces = ", ".join(repr(document.surface(m)) for m in document.mentions) or "nothing"
-    raise typer.BadParameter(
-        f"{wanted!r} is not found; the model finds {surfaces}. Ask why not by LABEL:START-END", param_hint="--mention"
-    )
+        parts = tuple((int(s), int(e)) for s, e in (part.split("-") for part in re.split("[,;]", match["parts"])))
+        same = [m for m in document.mentions if m.parts == parts]
+        if match["label"] is None and same:
+            return same[0]
+        label = _label(wanted, match["label"], labels)
+        if any(not start < end <= len(document) for start, end in parts):
+            raise _bad(f"{wanted}: the text has tokens 0 to {len(document)}, and a part ends after it begins")
+        try:
+            return Mention(label, parts)
+        except ValueError as error:
+            raise _bad(f"{wanted}: {error}") from None
+    own = [label for label in sorted(labels, key=len, reverse=True) if wanted.startswith(f"{label}:")]
+    if not own:
+        surfaces = ", ".join(map(repr, found)) or "nothing"
+        raise _bad(f"{wanted!r} is not found; the model finds {surfaces}. Ask why not by {FORMS.partition(', or')[0]}")
+    words = wanted[len(own[0]) + 1 :].strip()
+    same = [m for m in document.mentions if m.label == own[0] and document.surface(m) == words]
+    return same[0] if same else Mention(own[0], _occurrence(document, words))
+
+
+def _occurrence(document: Document, words: str) -> Parts:
+    """Return the tokens where words stand first in the text, parts one after the other."""
+    spans = document.spans
+    first = {start: i for i, (start, _) in enumerate(spans)}
+    last = {end: i + 1 for i, (_, end) in enumerate(spans)}
+    parts: list[tuple[int, int]] = []
+    at = 0
+    for part in (piece.strip() for piece in words.split(GAP)):
+        at = document.text.find(part, at) if part else -1
+        while at >= 0 and (at not in first or at + len(part) not in last):
+            at = document.text.find(part, at + 1)
+        if at < 0:
+            raise _bad(f"the text has no {part!r} of whole tokens where it was looked for; ask by {FORMS}")
+        parts.append((first[at], last[at + len(part)]))
+        at += len(part)
+    return tuple(parts)
+
+
+def _label(wanted: str, label: str | None, labels: Sequence[str]) -> str:
+    if label is None or label not in labels:
+        what = "has no label" if label is None else f"has the label {label!r}, which the model does not know"
+        raise _bad(f"{wanted!r} {what}; labels are {', '.join(labels)}. Ask by {FORMS}")
+    return label
+
+
+def _bad(message: str) -> typer.BadParameter:
+    return typer.BadParameter(message, param_hint="--mention")

@@ -165,6 +165,10 @@ class CRF:
         trainer.threads = self.threads or 0
         for group, xs, ys in ((0, X, y), (1, X_dev, y_dev)):
             pairs = [] if xs is None or ys is None else _pairs(xs, ys)
+            if group == 0 and not any(len(yseq) for _, yseq in pairs):
+                raise ParameterError(
+                    f"there is nothing to learn from: X and y have {len(pairs)} sequences, and no label"
+                )
             for xseq, yseq in pairs:
                 trainer.append(xseq, yseq, group)
         self._model = trainer.train(self.model_filename or "", holdout=-1 if X_dev is None else 1)

@@ -53,6 +53,18 @@ class Sentence:
     known: Known | None = None
 
     def __post_init__(self) -> None:
+        given: object = self.tokens
+        if type(given) is str:
+            raise ValueError(
+                f"tokens must be a list of words, not the string {given!r:.60}; a text is cut into sentences by "
+                "spanloom.corpus.make_document(text)"
+            )
+        for mention in self.mentions:
+            if mention.parts[-1][1] > len(self.tokens):
+                raise ValueError(
+                    f"mention {mention.label} {mention.parts} ends after the last of {len(self.tokens)} tokens; parts "
+                    "are half-open ranges in tokens of the sentence"
+                )
         if not self.spans and self.tokens:
             if not self.text:
                 self.text = " ".join(self.tokens)

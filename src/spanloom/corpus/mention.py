@@ -40,12 +40,15 @@ class Mention:
 
     def __post_init__(self) -> None:
         parts = self.parts
-        if len(parts) == 1:
-            start, end = parts[0]
-            if 0 <= start < end:
-                if type(parts) is not tuple or type(parts[0]) is not tuple:
-                    object.__setattr__(self, "parts", ((start, end),))
-                return
+        try:
+            if len(parts) == 1:
+                start, end = parts[0]
+                if 0 <= start < end:
+                    if type(parts) is not tuple or type(parts[0]) is not tuple:
+                        object.__setattr__(self, "parts", ((start, end),))
+                    return
+        except (TypeError, ValueError):
+            pass  # no pair of numbers, which is told below
         object.__setattr__(self, "parts", _canonical(parts))
 
     @property
@@ -111,7 +114,13 @@ ORDERS: dict[str, Callable[[Mention], tuple[Any, ...]]] = {
 
 def _canonical(parts: Iterable[Iterable[int]]) -> Parts:
     merged: list[Part] = []
-    for start, end in sorted((int(s), int(e)) for s, e in parts):
+    try:
+        pairs = sorted((int(s), int(e)) for s, e in parts)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"parts of a mention must be pairs of token numbers, such as ((0, 2),) or ((0, 1), (3, 4)), not {parts!r}"
+        ) from None
+    for start, end in pairs:
         if not 0 <= start < end:
             raise ValueError(f"a part must be a half-open range 0 <= start < end, not ({start}, {end})")
         if merged and start < merged[-1][1]:
