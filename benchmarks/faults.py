@@ -65,9 +65,11 @@ class Bench:
         shutil.rmtree(self.out, ignore_errors=True)
 
     def workers(self, process: subprocess.Popen[bytes]) -> list[int]:
-        """Return the worker processes; the resource tracker of multiprocessing is none."""
-        found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True)
-        return [int(line.split()[0]) for line in found.stdout.splitlines() if "spawn_main" in line]
+        """Return the worker processes."""
+        found = subprocess.run(
+            ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True
+        )
+        return [int(line.split()[0]) for line in found.stdout.splitlines() if "spanloom.scale.worker" in line]
 
     def done(self) -> int:
         """Return how many shards have manifests."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import from_bytes, load_arrays, save_arrays, to_bytes
 from spanloom.base.packing import pack, unpack
-from spanloom.bundled import model_path
+from spanloom.bundled import existing_model
 from spanloom.fitted import FittedRecognizer
 from spanloom.models.tables import room
 from spanloom.stored import from_stored, to_stored
@@ -82,7 +82,7 @@ class KeptRecognizer(FittedRecognizer):
         if os.path.isfile(inside):
             path = inside
         try:
-            return cls.from_state(*_unpacked(*load_arrays(model_path(path))), **settings)
+            return cls.from_state(*_unpacked(*load_arrays(existing_model(path))), **settings)
         except ModelFileError as error:
             text = str(error)
             raise ModelFileError(text if text.startswith(str(path)) else f"{path}: {text}") from None

@@ -191,17 +191,37 @@ def _with_own_penalty(
     tell = Retold(listener, len(parts) + 1)
     curve: Curve | None = None
     known = start_from
+    best: tuple[Task, Pipeline, Fitted] | None = None
+
+    def stopped(task: Task, pipeline: Pipeline, fitted: Fitted) -> Training:
+        """What an interruption leaves before the training on all documents has a model."""
+        fitted = replace(fitted, interrupted=fitted.interrupted or Interrupted(fitted.trained, fitted.history))
+        done = _finished(ner, replace(task, dev=None), pipeline, fitted, documents, start)
+        sentences = sum(len(document.sentences) for document in documents)
+        return replace(done, facts={**done.facts, "cross_fitting": {"trainings": len(parts), "sentences": sentences}})
+
     for number, (kept, held) in enumerate(parts):
-        task, pipeline = _task(ner, model, trainer.roughly(), kept, held, tell.of(number))
-        task = replace(task, watched=False, start=start_from, learner=learner)
-        fitted = fit_model(model, task)
+        try:
+            task, pipeline = _task(ner, model, trainer.roughly(), kept, held, tell.of(number))
+            task = replace(task, watched=False, start=start_from, learner=learner)
+            fitted = fit_model(model, task)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            return stopped(*best)
         if fitted.interrupted is not None:
-            return _finished(ner, replace(task, dev=None), pipeline, fitted, documents, start)
+            return stopped(*(best or (task, pipeline, fitted)))
+        best = task, pipeline, fitted
         curve = added(curve, fitted.trained.penalty_curve)
         known = fitted.trained if trainer.sooner and start_from is None and learner is None else start_from
     fixed = replace(decision(ner.decide), penalty=0.0 if curve is None else curve.chosen)  # type: ignore[call-arg]
     settings = {**ner.get_params(deep=False), "model": model, "trainer": trainer, "decide": fixed}
-    done = train(type(ner)(**settings), documents, None, tell.of(len(parts)), known, learner)
+    try:
+        done = train(type(ner)(**settings), documents, None, tell.of(len(parts)), known, learner)
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        return stopped(*best)
     if start_from is None:
         done.facts.pop("start", None)  # which nobody has asked for
     if curve is not None:

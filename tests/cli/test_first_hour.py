@@ -20,7 +20,8 @@ import spanloom.cli
 from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.base.errors import CorpusError, SpanloomError
 from spanloom.cli.app import app
-from spanloom.learning import Auto
+from spanloom.cli.progress import TrainingProgress
+from spanloom.learning import Auto, Iteration
 
 
 def run(*arguments: object) -> Any:
@@ -200,7 +201,7 @@ def test_a_second_column_of_tags_is_pointed_out(tmp_path: Path) -> None:
         assert f"conll:{path}?tags=1,2" in done.stderr
 
 
-def test_sigterm_is_ctrl_c(model: Path, tmp_path: Path) -> None:
+def test_sigterm_cleans_up_like_ctrl_c_and_has_its_own_exit_code(model: Path, tmp_path: Path) -> None:
     """Tagging that is ended from outside cleans up after itself."""
     out = tmp_path / "out.jsonl"
     command = [sys.executable, "-m", "spanloom", "tag", str(model), "-", "-o", str(out)]
@@ -214,7 +215,7 @@ def test_sigterm_is_ctrl_c(model: Path, tmp_path: Path) -> None:
     assert list(tmp_path.glob(".*.part"))
     os.kill(process.pid, signal.SIGTERM)
     _, error = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 143
     assert b"Traceback" not in error
     assert list(tmp_path.iterdir()) == []
 
@@ -293,8 +294,8 @@ def test_completion_is_offered() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["tag", "gania", "x y"], "No such file or directory: 'gania'"),
-        (["tag", "gania", "x.jsonl"], "No such file or directory: 'gania'"),
+        (["tag", "gania", "x y"], "no such file; a model that comes with spanloom is called genia: 'gania'"),
+        (["tag", "other", "x.jsonl"], "No such file or directory: 'other'"),
         (["validate", "novelz"], "^novelz: no such file or directory; for a new one"),
         (["tag", "genia", "BRCA1"], "^BRCA1: no such file or directory; a text of one word goes through a pipe"),
     ],
@@ -327,3 +328,68 @@ def test_training_names_the_model_that_it_chose(tmp_path: Path) -> None:
 def test_one_document_is_one_document(tmp_path: Path) -> None:
     write([doc("a")], tmp_path / "in.jsonl")
     assert "1 document, 1 sentence," in run("stats", tmp_path / "in.jsonl").stdout
+
+
+def test_a_batch_of_one_shard_speaks_of_one(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"text": "Anna sings."}\n', encoding="utf-8")
+    done = run("tag", model, tmp_path / "in.jsonl", "-o", f"{tmp_path}/out/", "--jobs", 1)
+    assert done.stderr.startswith("1 document, 3 words, ")
+    assert ": 1 shard tagged, " in done.stderr
+
+
+def test_suggestions_are_told(model: Path, tmp_path: Path) -> None:
+    write([doc("a")], tmp_path / "in.jsonl")
+    done = run("suggest", model, tmp_path / "in.jsonl", "-o", tmp_path / "next.jsonl")
+    assert re.search(rf"^1 document, \d mentions? written to {tmp_path}/next.jsonl$", done.stderr, re.M)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", '{"text": "Anna', "not JSON: Unterminated string starting at column 10"),
+        ("a.csv", "id,text\n7\n", "1 field, but 2 in the first row"),
+    ],
+)
+def test_messages_are_grammatical(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(CorpusError, match=message):
+        run("stats", tmp_path / name)
+
+
+def test_training_and_validation_name_texts_without_annotation_file(tmp_path: Path, model: Path) -> None:
+    """They count as annotated without mentions, which nobody wants of texts that are yet to be annotated."""
+    write([doc(name) for name in "ab"], f"brat:{tmp_path}/gold")
+    (tmp_path / "gold" / "new.txt").write_text("Carl sings.")
+    warning = "1 of 3 texts has no .ann file and counts as annotated, without any mention: new.txt"
+    trained = run("train", tmp_path / "gold", "--model", "chain", "--penalty", 0, "-o", tmp_path / "m.loom")
+    assert warning in trained.stderr
+    assert warning in run("validate", tmp_path / "gold").stdout
+    assert ".ann" not in run("tag", model, tmp_path / "gold", "-o", tmp_path / "out.jsonl").stderr
+
+
+@pytest.mark.parametrize("at", [0, 1, 5])
+def test_what_an_interruption_of_cross_fitting_leaves_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """A model of four of five folds is no model of all data; of several, one that was trained to its end is kept."""
+    write([doc(str(k)) for k in range(20)], tmp_path / "in.jsonl")
+    trainings = []
+
+    def stop(self: TrainingProgress, record: Iteration) -> None:
+        if record.number == 1:
+            trainings.append(record)
+        if len(trainings) > at and record.number == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrainingProgress, "__call__", stop)
+    done = run("train", tmp_path / "in.jsonl", "--model", "chain", "--threads", 1, "-o", tmp_path / "m.loom")
+    assert done.exit_code == 130
+    facts = Recognizer.load(tmp_path / "m.loom.interrupted").training_
+    if at == 5:  # the training on all data
+        assert facts["sentences"] == 20
+        assert "cross-fitting" not in done.stderr
+    else:
+        assert facts["sentences"] == 16
+        assert "it learned from 16 of 20 sentences only" in done.stderr
+        assert "cross-fitting" in done.stderr
+        assert (facts["iterations"] > 2) == (at > 0)

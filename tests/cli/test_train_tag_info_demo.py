@@ -125,6 +125,9 @@ def test_tag_prints_any_format_of_lines(model):
             "x.foo: no such file or directory; for a new one, whose name tells no format, write FORMAT:x.foo",
         ),
         (["-o", "no/such/x.jsonl"], "no/such: no such folder"),
+        (["-o", "x.parquet", "--format", "mentions"], "x.parquet is the name of a parquet file"),
+        (["-o", "x.jsonl.gz", "--format", "conll"], "x.jsonl.gz is the name of a jsonl file"),
+        (["--above", "0.2", "--no-probabilities"], "--above goes by probabilities"),
     ],
 )
 def test_tag_says_what_is_wrong_with_its_target(model, tmp_path, monkeypatch, args, message):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spanloom import CorpusError, Document, Mention, read, write
 from spanloom.corpus import make_document
+from spanloom.formats import Report
 from tests.formats.random_documents import documents, everything
 
 TEXT = "Human and mouse IL-2 genes\nwere cloned. Both bind."
@@ -219,3 +220,41 @@ def test_documents_of_text_files_keep_their_names(tmp_path: Path) -> None:
     (tmp_path / "chapter.txt").write_text("Anna sings.")
     write(read(tmp_path / "chapter.txt"), f"brat:{tmp_path}/out")
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["chapter.ann", "chapter.txt"]
+
+
+def test_a_probability_whose_mention_was_deleted_by_hand_is_left_out(tmp_path: Path) -> None:
+    """spanloom wrote the note, and who deletes a wrong mention does not know of it; other notes are the user's."""
+    ann = "T1\tDNA 16 26\tIL-2 genes\n#1\tprob T1\t0.75\nT2\tDNA 0 5\tHuman\n#2\tprob T2\t0.5\n"
+    folder_with(tmp_path, ann.replace("T2\tDNA 0 5\tHuman\n", ""))
+    corpus = read(tmp_path)
+    (doc,) = corpus
+    assert [(m.label, m.prob) for m in doc.mentions] == [("DNA", 0.75)]
+    (problem,) = corpus.report.problems
+    assert (problem.severity, problem.kind) == ("warning", "dangling")
+    (tmp_path / "sub" / "a.ann").write_text("A1\tNegation T2\n")
+    with pytest.raises(CorpusError, match="Negation is about T2, which is not there"):
+        list(read(tmp_path))
+
+
+def test_what_is_kept_of_faulty_documents_is_said_as_it_is(tmp_path: Path) -> None:
+    """Faults within documents end the reading after the last of them, so that they are kept too."""
+    folder_with(tmp_path, "A1\tNegation T2\n")
+    with pytest.raises(
+        CorpusError, match=r"\nthe document that could be read, without what is wrong there, is in .*/out"
+    ):
+        write(read(tmp_path / "sub"), f"brat:{tmp_path}/out")
+    assert [d.id for d in read(f"brat:{tmp_path}/out.partial")] == ["a"]
+
+
+def test_texts_without_annotation_file_are_pointed_out_where_they_count_as_gold(tmp_path: Path) -> None:
+    folder_with(tmp_path, ANN)
+    for name in "bcde":
+        (tmp_path / f"{name}.txt").write_text("Nobody has read this.")
+    for replaced, warnings in ((False, 1), (True, 0)):
+        report = Report(replaced=replaced)
+        assert len(list(read(tmp_path).stream(report))) == 5
+        assert len(report.problems) == warnings
+        if warnings:
+            assert "4 of 5 texts have no .ann file" in str(report.problems[0])
+            assert "b.txt, c.txt, d.txt …;" in str(report.problems[0])
+            assert report.problems[0].severity == "warning"

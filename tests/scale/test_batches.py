@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_resuming_does_what_is_missing_and_redoes_what_changed(
     loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
     out = tmp_path / "undisturbed"
-    with pytest.raises(ParameterError, match="--resume does what is missing"):
+    with pytest.raises(ParameterError, match=r"resume=True \(--resume\) does what is missing"):
         run(loom, inputs, out)
     assert run(loom, inputs, out, resume=True).tagged == 0
     (out / "a.jsonl").unlink()  # missing
@@ -122,6 +123,12 @@ def test_outputs_whose_input_is_gone_are_removed(loom: Path, inputs: Path, tmp_p
     assert outputs(out) == outputs(tmp_path / "fresh")
 
 
+def workers_of(process: int) -> list[int]:
+    """The workers that a process has started."""
+    found = subprocess.run(["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process)], capture_output=True, text=True)
+    return [int(line.split()[0]) for line in found.stdout.splitlines() if "spanloom.scale.worker" in line]
+
+
 @pytest.mark.slow
 def test_a_worker_that_is_killed_costs_one_attempt(
     loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
@@ -130,9 +137,9 @@ def test_a_worker_that_is_killed_costs_one_attempt(
     lost: list[str] = []
 
     def kill(*_: int) -> None:
-        children = multiprocessing.active_children()
-        if len(killed) < 2 and children and children[0].pid not in (*killed, None):
-            killed.append(children[0].pid or 0)
+        children = [pid for pid in workers_of(os.getpid()) if pid not in killed]
+        if len(killed) < 2 and children:
+            killed.append(children[0])
             os.kill(killed[-1], signal.SIGKILL)
 
     report = run(
@@ -141,6 +148,39 @@ def test_a_worker_that_is_killed_costs_one_attempt(
     assert len(killed) == 2
     assert outputs(tmp_path / "out") == undisturbed
     assert report.tagged == len(report.shards)
+
+
+SCRIPT = """
+from spanloom import Recognizer
+from spanloom.scale import tag_files
+
+print("the script runs")
+print("worker prints" if __name__ != "__main__" else "")
+model = {model!r} if {jobs} == 1 else Recognizer.load({model!r})
+report = tag_files(model, [{inputs!r}], {out!r}, jobs={jobs}, shard_bytes=8192)
+print(report.tagged)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_plain_script_needs_no_guard(loom: Path, inputs: Path, tmp_path: Path, jobs: int) -> None:
+    """Workers do not run the script that started them; one job has none. Recognisers in memory are sent to them."""
+    given = {"model": str(loom), "inputs": f"{inputs}/**/*.jsonl*", "out": str(tmp_path / "out"), "jobs": jobs}
+    (tmp_path / "script.py").write_text(SCRIPT.format(**given), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    expected = run(loom, inputs, tmp_path / "expected")
+    assert done.stdout.split() == ["the", "script", "runs", str(expected.tagged)]
+    there, here = outputs(tmp_path / "out"), outputs(tmp_path / "expected")
+    assert {k: v for k, v in there.items() if k[0] != "_"} == {k: v for k, v in here.items() if k[0] != "_"}
+
+
+def test_errors_of_workers_are_raised_here(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    (inputs / "a.jsonl").write_text('{"text": "The IL-2 gene."}\n{"text": 7}\n', encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"a\.jsonl:2: ") as raised:
+        run(loom, inputs, tmp_path / "out", jobs=2)
+    assert "tag_shard" in str(raised.value.__cause__)
+    assert workers_of(os.getpid()) == []
 
 
 class Deadly(Shard):
@@ -160,7 +200,7 @@ def test_a_shard_that_kills_every_worker_ends_the_run(
         deadly = Deadly(**{field.name: getattr(first, field.name) for field in fields(first)})
         return run_here(work, [deadly, *rest], 1, lost=lambda shard, attempt: lost.append((shard.name, attempt)))
 
-    with pytest.raises(SpanloomError, match=r"died 3 times.*--resume"):
+    with pytest.raises(SpanloomError, match=r"died 3 times.*resume=True \(--resume\)"):
         run(loom, inputs, tmp_path / "out", engine=engine)
     assert [attempt for _, attempt in lost] == [1, 2, 3]
     assert len({name for name, _ in lost}) == 1
@@ -179,6 +219,7 @@ def test_a_bad_record_stops_or_is_skipped(loom: Path, inputs: Path, tmp_path: Pa
     report = run(loom, inputs, tmp_path / "out", resume=True, settings=TagSettings(skip=True))
     assert report.skipped == 1
     assert [one["where"] for one in report.problems] == [f"{inputs}/big.jsonl:{at + 1}"]
+    assert report.kept > 0  # what was done before is the same with and without skipping
     again = run(loom, inputs, tmp_path / "out", resume=True, settings=TagSettings(skip=True))
     assert (again.tagged, again.skipped, again.problems) == (0, 1, report.problems)
     del good[at]
@@ -189,6 +230,11 @@ def test_a_bad_record_stops_or_is_skipped(loom: Path, inputs: Path, tmp_path: Pa
     (tmp_path / "good.jsonl").write_text("".join(good), encoding="utf-8")
     tag_files(loom, [f"{tmp_path}/good.jsonl"], tmp_path / "whole", engine=here)
     assert found == (tmp_path / "whole" / "good.jsonl").read_bytes()
+
+
+def test_no_probabilities_and_a_least_one_exclude_each_other() -> None:
+    with pytest.raises(ParameterError, match="leave out probabilities=False"):
+        TagSettings(above=0.2, probabilities=False)
 
 
 def test_a_damaged_input_shard_can_be_mended(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -43,8 +44,9 @@ def test_a_run_that_is_killed_goes_on(loom: Path, inputs: Path, tmp_path: Path) 
         time.sleep(0.02)
     children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
     process.kill()
-    process.communicate()
+    _, said = process.communicate()
     assert process.returncode == -signal.SIGKILL
+    assert "resource_tracker" not in said
     workers = [int(pid) for pid in children.stdout.split()]
     for _ in range(600):
         if not any(_runs(pid) for pid in workers):
@@ -93,6 +95,20 @@ def test_a_full_disk_leaves_what_is_done(loom: Path, inputs: Path, tmp_path: Pat
 
 
 @pytest.mark.slow
+def test_a_run_that_is_interrupted_says_how_it_goes_on(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    (inputs / "big.jsonl").write_text("".join(records(400)), encoding="utf-8")
+    out = tmp_path / "out"
+    process = tag(loom, inputs, out)
+    while not list(out.glob("_spanloom/manifests/*.json")) and process.poll() is None:
+        time.sleep(0.02)
+    process.terminate()
+    _, said = process.communicate()
+    assert process.returncode == 143
+    assert re.fullmatch(rf"interrupted; [\d,]+ of [\d,]+ shards done, kept in {out}; go on with --resume\n", said)
+    assert not list(out.rglob(".*.part"))
+
+
+@pytest.mark.slow
 def test_the_command_says_what_it_did(loom: Path, inputs: Path, tmp_path: Path) -> None:
     (inputs / "a.jsonl").write_text('{"text": "The IL-2 gene."}\n{"text": 7}\n', encoding="utf-8")
     out = tmp_path / "out"
@@ -100,6 +116,7 @@ def test_the_command_says_what_it_did(loom: Path, inputs: Path, tmp_path: Path) 
     _, said = stopped.communicate()
     assert stopped.returncode == 2
     assert "a.jsonl:2: " in said
+    assert f"shards done, kept in {out}; --resume --on-error skip leaves out" in " ".join(said.split())
     skipped = tag(loom, inputs, out, "--resume", "--on-error", "skip")
     _, said = skipped.communicate()
     assert skipped.returncode == 3, said
@@ -112,7 +129,7 @@ def test_the_command_says_what_it_did(loom: Path, inputs: Path, tmp_path: Path) 
     again = tag(loom, inputs, out)
     _, said = again.communicate()
     assert again.returncode == 2
-    assert "--resume does what is missing" in " ".join(said.split())
+    assert "(--resume) does what is missing" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(
@@ -120,6 +137,8 @@ def test_the_command_says_what_it_did(loom: Path, inputs: Path, tmp_path: Path) 
     [
         (["a.jsonl", "--jobs", "2"], "add -o FOLDER/"),
         (["-o", "out/"], "a batch reads files"),
+        (["a.jsonl", "-o", "out.jsonl.gz", "--jobs", "2"], "out.jsonl.gz is the name of a file; write -o out/"),
+        (["a.jsonl", "-o", "out/", "--above", "0.2", "--no-probabilities"], "--above goes by probabilities"),
         (["a.jsonl", "-o", "out/", "--format", "brat"], "a batch writes jsonl, mentions, parquet"),
         (["a.jsonl", "-o", "out/", "--shard-size", "x"], "is no size such as"),
         (["a.jsonl", "-o", "out/", "--scheduler", "tcp://x"], "add --engine dask"),

@@ -23,9 +23,12 @@ class CorpusError(SpanloomError):
     ----------
     where, what
         The place (``file:line``; empty if there is none) and the complaint; the message is both.
+    at_end
+        Whether the documents were read to their end, the faulty ones too, without what is wrong in them.
     """
 
-    def __init__(self, what: str, where: str = "") -> None:
+    def __init__(self, what: str, where: str = "", *, at_end: bool = False) -> None:
+        self.at_end = at_end
         self.what = what
         self.where = where
         super().__init__(f"{where}: {what}" if where else what)

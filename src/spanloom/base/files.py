@@ -6,11 +6,12 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from spanloom.base.errors import ParameterError
 from spanloom.base.parts import part_name, sweep_once
 
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -124,6 +125,32 @@ def _of(path: str | os.PathLike[str], part: Path, error: OSError) -> OSError:
     if given is not None and given.startswith(f"{part}{os.sep}"):
         return OSError(error.errno, error.strerror, os.path.join(path, given[len(str(part)) + 1 :]))
     return error
+
+
+def check_apart(outputs: Iterable[str | os.PathLike[str]], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise ``ParameterError`` if a file to be written is one to be read, by the same name or through a link.
+
+    Examples
+    --------
+    >>> check_apart(["new.loom"], ["corpus.jsonl"])
+    """
+    there = {(s.st_dev, s.st_ino): os.fspath(path) for path in outputs if (s := _regular(path))}
+    for one in inputs if there else ():
+        status = _regular(one)
+        output = None if status is None else there.get((status.st_dev, status.st_ino))
+        if output is not None:
+            also = "" if os.fspath(one) == output else f" (the same file as {os.fspath(one)})"
+            raise ParameterError(
+                f"{output}{also} is an input of this command, and the output would replace it; write elsewhere"
+            )
+
+
+def _regular(path: str | os.PathLike[str]) -> os.stat_result | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
 
 
 def check_place(path: str | os.PathLike[str], *, folder: bool = False) -> None:

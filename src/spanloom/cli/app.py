@@ -48,6 +48,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
+    except SystemExit as end:
+        # Whoever sends SIGTERM, such as a scheduler, expects its own code, not that of Ctrl-C.
+        sys.exit(128 + signal.SIGTERM if _terminated and end.code == 128 + signal.SIGINT else end.code)
     except SpanloomError as error:
         _fail(str(error))
     except MemoryError:
@@ -60,12 +63,15 @@ def main() -> None:
 
 
 _MAIN = os.getpid()
+_terminated: list[int] = []
+"""The signals that have ended the command."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     """Take SIGTERM as Ctrl-C, so that half-written files go and training keeps its best model."""
     if os.getpid() != _MAIN:  # a worker: it has nothing to clean up, and whoever ended it waits for its end
         os._exit(128 + number)
+    _terminated.append(number)
     raise KeyboardInterrupt
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from spanloom.cli.apart import check_output_apart
 from spanloom.cli.console import make_console
 from spanloom.cli.options import ModelArgument
 
@@ -29,10 +30,13 @@ def card(
 
     [bold]Example:[/bold] spanloom card gene.loom -o gene/ --test test.jsonl --license cc-by-4.0 --data "GENIA 3.02"
     """
-    from spanloom.card import Card, write_folder
+    from spanloom.card import README, Card, write_folder
     from spanloom.cli.sources import gold_documents
+    from spanloom.keeping import IN_FOLDER
     from spanloom.recognizer import Recognizer
 
+    for written in (IN_FOLDER, README):
+        check_output_apart(output / written)
     ner = Recognizer.load(model)
     evaluation = None if test is None else ner.score(gold_documents(test))
     given = Card(name, license, tuple(language or ()), data, test or "", notes)

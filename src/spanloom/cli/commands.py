@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from spanloom.cli.apart import apart
+
 
 class Entry(NamedTuple):
     """Where a command is, and what the list says of it."""
@@ -122,7 +124,7 @@ def load(name: str) -> Any:
     if isinstance(target, typer.Typer):
         holder.add_typer(target)
     else:
-        holder.command()(target)
+        holder.command()(apart(target))
     return get_group(holder).commands[name]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 
 if TYPE_CHECKING:
@@ -62,8 +63,3 @@ def tell_written(report: Report) -> None:
         make_console(stderr=True, soft_wrap=True).print(
             f"{counted(report.documents, 'document')}, {counted(mentions, 'mention')} written to {report.ref.path}"
         )
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things, e.g. ``1 document``, ``1,200 mentions``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spanloom.cli.apart import apart
 from spanloom.cli.console import make_console
 from spanloom.cli.options import JsonOption, SourceArgument
 from spanloom.cli.outputs import Lossy, Overwrite, check_output, output_reference
@@ -65,6 +66,7 @@ def parse(
 
 
 @parser_app.command("train")
+@apart
 def train_parser(
     corpus: Annotated[str, typer.Argument(metavar="REF", help="Corpus to learn from, e.g. train.conllu.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Where the model goes.")],

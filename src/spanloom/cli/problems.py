@@ -27,5 +27,5 @@ def show_report(report: Report) -> None:
 
 
 def show_unread(report: Report) -> None:
-    """Print what a reader left unread and could have read."""
-    show_problems([p for p in report.problems if p.kind == "tags-unread"])
+    """Print what a reader left unread and could have read, and what it took as annotated though it may not be."""
+    show_problems([p for p in report.problems if p.kind in ("tags-unread", "without-ann")])

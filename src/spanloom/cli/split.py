@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from spanloom.cli.apart import check_output_apart
 from spanloom.cli.console import make_console
 from spanloom.cli.options import CorpusArgument
 from spanloom.cli.outputs import Lossy, Overwrite, output_reference
@@ -59,9 +60,11 @@ def _part(folder: Path, name: str, format: str, lossy: str | None, overwrite: bo
     several = takes_folders(format)
     target = folder / (name if several else f"{name}.{format}")
     if several:
+        check_output_apart(f"{format}:{target}", overwrite=overwrite)
         output_reference(f"{format}:{target}", overwrite=overwrite, lossy=lossy)
         return target
     check_place(folder, folder=True)
+    check_output_apart(target)
     if target.exists() and not overwrite:
         raise CorpusError(f"there is {target} already; write elsewhere, or replace the parts with --overwrite")
     return target

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 from spanloom.cli.options import CorporaArgument
-from spanloom.cli.outputs import counted
 from spanloom.cli.problems import show_unread
 from spanloom.cli.tables import count_table, percent, plain_table
 

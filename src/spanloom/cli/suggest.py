@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 from spanloom.cli.options import ModelArgument
+from spanloom.cli.outputs import tell_written
 from spanloom.cli.problems import show_report
 from spanloom.cli.sources import ParserOption
 
@@ -49,6 +51,10 @@ def suggest(
         )
         for rank, one in enumerate(found, 1)
     ]
-    show_report(write(documents, f"jsonl:{output}" if output == "-" else output))
+    report = write(documents, f"jsonl:{output}" if output == "-" else output)
+    show_report(report)
+    tell_written(report)
     if len(found) < number:
-        make_console(stderr=True).print(f"There are {len(found)} sentences that are no near-duplicates of each other.")
+        make_console(stderr=True, soft_wrap=True).print(
+            f"Without near-duplicates there {'is' if len(found) == 1 else 'are'} {counted(len(found), 'sentence')}."
+        )

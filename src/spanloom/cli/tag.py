@@ -117,6 +117,11 @@ def tag(
 
     [bold]Example:[/bold] spanloom tag genia "IL-2 gene expression requires NF-kappa B."
     """
+    if above is not None and probabilities is False:
+        raise typer.BadParameter(
+            "--above goes by probabilities, and mentions get theirs; leave one of the two out",
+            param_hint="--no-probabilities",
+        )
     if jobs is not None or resume or engine != "local" or scheduler is not None or (output or "").endswith("/"):
         from spanloom.cli.tag_batch import BatchOptions, tag_batch
 
@@ -147,7 +152,7 @@ def tag(
     conflicts: Counter[str] = Counter()
     if threshold is not None:
         ner.set_threshold(parse_value(threshold))
-    if probabilities is None and target is not None and not keeps_probabilities(target.format):
+    if probabilities is None and above is None and target is not None and not keeps_probabilities(target.format):
         probabilities = False
     probable = ner.gives_probabilities(probabilities, above)
     with source:
@@ -231,12 +236,27 @@ def _target(form: str, output: str, overwrite: bool) -> Reference | None:
     if form == "draw":
         raise typer.BadParameter("drawings go to the screen; leave --output out", param_hint="--format")
     if form == "mentions":
+        _check_ending(form, "jsonl", output)
         return output_reference(f"jsonl:{output}", overwrite=overwrite, options={"fields": "mentions"})
     if form != "auto" and not is_format(form):
         known = ", ".join(["auto", "draw", "mentions", *formats()])
         raise typer.BadParameter(f"{form!r} is none of {known}", param_hint="--format")
+    if form != "auto":
+        _check_ending(form, form, output)
     ref = output if form == "auto" else f"{form}:{output}"
     return output_reference(ref, overwrite=overwrite, options={"chars": "yes"})
+
+
+def _check_ending(form: str, written: str, output: str) -> None:
+    """Refuse a name that says another format than ``--format`` does."""
+    from spanloom.formats.reference import ending_format
+
+    if output != "-" and (meant := ending_format(output, written)) is not None:
+        raise typer.BadParameter(
+            f"{output} is the name of a {meant} file, and --format {form} writes {written}; give the file another "
+            "name, or leave out --format",
+            param_hint="--output",
+        )
 
 
 def _draw(docs: Iterable[Document]) -> None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from spanloom.base.counted import counted
+from spanloom.base.errors import CorpusError, SpanloomError
 from spanloom.base.files import whole_file
 from spanloom.cli.console import make_console
 from spanloom.cli.dask_client import dask_client
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 10.0
 SLOWEST = 3
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
@@ -66,17 +70,18 @@ def tag_batch(options: BatchOptions, *, penalty: str | None, threshold: str | No
         "penalty": _as_json("--penalty", penalty),
         "threshold": _as_json("--threshold", threshold),
     }
-    out = str(options.output).rstrip("/") or "/"
+    out = _folder(str(options.output))
     wanted = TagSettings(
         "jsonl" if settings["k"] is not None else "" if options.form == "auto" else options.form,
         **decoding, **settings,
     )  # fmt: skip
     console = make_console(stderr=True, soft_wrap=True)
+    shards: list[int] = []
 
     def lost(shard: Shard, attempt: int) -> None:
         console.print(f"the worker of {shard.name} died (attempt {attempt}); trying again")
 
-    with _progress() as progress, ExitStack() as stack:
+    with _told_when_stopped(out, shards, skip=settings["skip"]), _progress(shards) as progress, ExitStack() as stack:
         given: dict[str, Any] = {
             "settings": wanted, "resume": options.resume, "overwrite": options.overwrite, "progress": progress,
             "shard_bytes": _bytes(options.shard_size), "lost": lost,
@@ -89,6 +94,39 @@ def tag_batch(options: BatchOptions, *, penalty: str | None, threshold: str | No
         report = tag_files(options.model, options.files, out, jobs=jobs, threads=options.threads or 1, **given)
     _tell(report, out)
     _finish(report, out)
+
+
+def _folder(output: str) -> str:
+    """Return the folder to write to; a name that looks like a file's would surprise."""
+    from spanloom.formats.reference import bare, ending_format
+
+    if not output.endswith("/") and not os.path.isdir(output) and ending_format(output) is not None:
+        raise typer.BadParameter(
+            f"a batch is written to a folder, and {output} is the name of a file; write -o {Path(bare(output)).stem}/, "
+            "or leave out --jobs, --resume and --engine for one file",
+            param_hint="--output",
+        )
+    return output.rstrip("/") or "/"
+
+
+@contextmanager
+def _told_when_stopped(out: str, shards: list[int], *, skip: bool) -> Iterator[None]:
+    """Say what is done of a batch that ends early, and how it goes on; ``shards`` has the shards done and all."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f"; {_done(*shards)}, kept in {out}" if shards else ""
+        make_console(stderr=True, soft_wrap=True).print(f"interrupted{kept}; go on with --resume")
+        raise typer.Exit(INTERRUPTED) from None
+    except CorpusError as error:
+        if not shards:  # nothing was tagged yet
+            raise
+        way = "" if skip else "; --resume --on-error skip leaves out records that cannot be read"
+        raise SpanloomError(f"{error}\n{_done(*shards)}, kept in {out}{way}") from error
+
+
+def _done(done: int, count: int) -> str:
+    return f"{done:,} of {counted(count, 'shard')} done"
 
 
 def _as_json(name: str, text: str | None) -> str | None:
@@ -110,8 +148,11 @@ def _bytes(text: str) -> int:
 
 
 @contextmanager
-def _progress() -> Iterator[Any]:
-    """Show words, words a second and the time that is left: a bar in a terminal, a line every ten seconds elsewhere."""
+def _progress(shards: list[int]) -> Iterator[Any]:
+    """Show words, words a second and the time that is left: a bar in a terminal, a line every ten seconds elsewhere.
+
+    ``shards`` gets the number of shards that are done, and of all.
+    """
     console = make_console(stderr=True, soft_wrap=True)
     columns = BarColumn(), TextColumn("{task.fields[text]}"), TimeElapsedColumn()
     begun = told = time.monotonic()
@@ -120,6 +161,7 @@ def _progress() -> Iterator[Any]:
 
         def tell(words: int, size: int, total: int, done: int, count: int) -> None:
             nonlocal told
+            shards[:] = done, count
             now = time.monotonic()
             text = progress_line(words, size, total, done, count, now - begun)
             bar.update(task, completed=size, total=max(total, 1), text=text)
@@ -138,7 +180,7 @@ def progress_line(words: int, size: int, total: int, done: int, count: int, seco
     >>> progress_line(3_000_000, 25, 100, 2, 8, 10.0)
     '2 of 8 shards, 3,000,000 words, 300,000 a second, 30 s left'
     """
-    text = f"{done} of {count} shards, {words:,} words, {words / max(seconds, 1e-9):,.0f} a second"
+    text = f"{done} of {counted(count, 'shard')}, {counted(words, 'word')}, {words / max(seconds, 1e-9):,.0f} a second"
     if not size or size >= total:
         return text
     left = seconds * (total - size) / size
@@ -148,15 +190,17 @@ def progress_line(words: int, size: int, total: int, done: int, count: int, seco
 def _tell(report: BatchReport, out: str) -> None:
     console = make_console(stderr=True, soft_wrap=True)
     speed = sum(s["words"] for s in report.shards if s["seconds"]) / max(report.seconds, 1e-9)
+    mentions = counted(sum(report.mentions.values()), "mention")
     console.print(
-        f"{report.documents:,} documents, {report.words:,} words, {sum(report.mentions.values()):,} mentions written "
-        f"to {out}: {report.tagged:,} shards tagged, {report.kept:,} found done, {report.seconds:,.1f} s"
+        f"{counted(report.documents, 'document')}, {counted(report.words, 'word')}, {mentions} written to {out}: "
+        f"{counted(report.tagged, 'shard')} tagged, {report.kept:,} found done, {report.seconds:,.1f} s"
         + (f", {speed:,.0f} words a second" if report.tagged and not report.kept else "")
     )
     if report.mentions:
         console.print("mentions: " + ", ".join(f"{label} {count:,}" for label, count in report.mentions.items()))
     if report.removed:
-        console.print(f"{len(report.removed)} outputs of earlier runs, whose input is gone, were removed")
+        gone = f"{counted(len(report.removed), 'output')} of earlier runs, whose input is gone"
+        console.print(f"{gone}, {'was' if len(report.removed) == 1 else 'were'} removed")
     slow = sorted((s for s in report.shards if s["seconds"]), key=lambda s: -s["seconds"])[:SLOWEST]
     if len(report.shards) > 1 and slow:
         times = ", ".join(f"{s['name']} {s['seconds']:,.1f} s" for s in slow)

@@ -14,10 +14,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 from spanloom.cli.cutting import TOKENIZER, reproduces_badly, tokenizer_words
 from spanloom.cli.dask_client import SCHEDULER, learner_on
-from spanloom.cli.outputs import check_output, counted
+from spanloom.cli.outputs import check_output
 from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
 
@@ -296,6 +297,13 @@ def _offer(ner: Recognizer, output: Path) -> None:
         raise typer.Exit(130)
     done = len(ner.history_)
     print(f"spanloom: interrupted after {done} iterations; the model so far goes to {output}", file=sys.stderr)
+    if (part := ner.training_.get("cross_fitting")) is not None:
+        print(
+            f"spanloom: it learned from {ner.training_['sentences']:,} of {part['sentences']:,} sentences only: it is "
+            "one of the trainings that choose the mention penalty by cross-fitting, and the training on all data had "
+            "not begun; --penalty 0 leaves them out, --dev needs none",
+            file=sys.stderr,
+        )
     if ner.training_["untrained"]:
         print(f"spanloom: nothing was learned yet of {', '.join(ner.training_['untrained'])}", file=sys.stderr)
     if sys.stdin.isatty() and not typer.confirm("Keep the best model so far?", default=True, err=True):

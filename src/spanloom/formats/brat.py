@@ -60,6 +60,7 @@ def read(
             raise CorpusError("no .txt or .ann file in this folder", path)
     else:
         stems, root = [root.with_suffix("")], root.parent
+    without: list[str] = []
     for stem in stems:
         text_file, notes = _with(stem, ".txt"), _with(stem, ".ann")
         id = stem.relative_to(root).as_posix()
@@ -69,9 +70,20 @@ def read(
             report.broken("text", error.where, error.what)
             continue
         mentions, rest = _annotations(notes, text, report, encoding) if notes.exists() else ([], [])
+        if not notes.exists():
+            without.append(str(text_file.relative_to(root)))
         meta = {"brat": rest} if rest else {}
         yield from_text(
             text, mentions, report, str(notes), id=id, align_by=align, tokens=tokens, sentences=sentences, meta=meta
+        )
+    if without and not report.replaced:
+        named = f"{', '.join(without[:3])}{' …' if len(without) > 3 else ''}"
+        have = "has no .ann file and counts" if len(without) == 1 else "have no .ann file and count"
+        report.warning(
+            "without-ann",
+            path,
+            f"{len(without):,} of {len(stems):,} texts {have} as annotated, without any mention: {named}; move texts "
+            "that nobody has annotated elsewhere, and give the others an empty .ann file",
         )
 
 
@@ -178,7 +190,9 @@ def _annotations(path: Path, text: str, report: Report, encoding: str) -> tuple[
         else:
             report.broken("syntax", where, f"a line must begin with T, R, E, A, M, N, # or *, not {line[:60]!r}")
     for id, name, value, where in later:
-        if id not in found:
+        if id not in found and name == "prob" and _probability(value) is not None:
+            report.warning("dangling", where, f"the probability of {id}, which is not there, is left out")
+        elif id not in found:
             report.error("dangling", where, f"{name} is about {id}, which is not there")
         elif name == "prob" and (prob := _probability(value)) is not None:
             probs[id] = prob

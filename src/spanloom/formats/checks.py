@@ -27,7 +27,7 @@ def decode(line: str) -> Any:
         if "\\u" in line:
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise BadRecord(f"not JSON: {error.msg} at column {error.colno}", "json") from None
+        raise BadRecord(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}", "json") from None
     except RecursionError:
         raise BadRecord(f"not JSON that can be read: nested deeper than {DEEPEST} levels", "json") from None
     except UnicodeEncodeError:

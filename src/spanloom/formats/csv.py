@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
+from spanloom.base.counted import counted
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.document import Document
 from spanloom.formats.checks import BadRecord
@@ -60,7 +61,9 @@ def read(
                     check_names(columns, [*text.split(","), *([id] if id else [])], report)
                     continue
                 if len(row) != len(columns):
-                    raise BadRecord(f"{len(row)} fields, but {len(columns)} in the first row: {', '.join(columns)}")
+                    raise BadRecord(
+                        f"{counted(len(row), 'field')}, but {len(columns)} in the first row: {', '.join(columns)}"
+                    )
                 yield row_document(dict(zip(columns, row, strict=True)), text, id, report)
             except BadRecord as error:
                 report.broken(error.kind, where, str(error))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from spanloom.base.counted import counted
 from spanloom.base.errors import CorpusError
 from spanloom.corpus.document import Document
 from spanloom.formats.align import CharMention
@@ -128,7 +129,9 @@ def _annotation(block: _Block, cells: list[str], report: Report, where: str) -> 
     elif len(cells) >= 3 and not cells[1].lstrip("-").isdecimal():
         block.relations.append("\t".join(cells[1:]))
     else:
-        report.broken("syntax", where, f"expected 'ID<tab>START<tab>END<tab>TEXT<tab>LABEL', not {len(cells)} fields")
+        report.broken(
+            "syntax", where, f"expected 'ID<tab>START<tab>END<tab>TEXT<tab>LABEL', not {counted(len(cells), 'field')}"
+        )
 
 
 def _document(block: _Block, report: Report, where: str, align: str) -> Document:

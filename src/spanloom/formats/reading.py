@@ -142,7 +142,11 @@ def raise_stopped(report: Report) -> None:
         return
     if report.partial:
         n = report.documents
-        kept = f"the {n:,} documents before it are" if n > 1 else "the document before it is"
+        documents, are = ("document", "is") if n == 1 else (f"{n:,} documents", "are")
+        if getattr(report.stopped, "at_end", False):
+            kept = f"the {documents} that could be read, without what is wrong there, {are}"
+        else:
+            kept = f"the {documents} before it {are}"
         report.stopped.args = (f"{report.stopped}\n{kept} in {report.partial}",)
     raise report.stopped
 

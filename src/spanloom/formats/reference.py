@@ -42,6 +42,13 @@ LINES = ("jsonl", "conll", "conllu", "pubtator", "prodigy", "doccano", "labelstu
 
 COMPRESSED = (".gz", ".zst")
 
+ALIKE = (
+    {"jsonl", "prodigy", "doccano", "labelstudio"},
+    {"conll", "conllu", "gum", "uner"},
+    {"bioc", "genia"},
+)
+"""Formats whose files may have each other's endings; any text may be in a file that ends in .txt."""
+
 
 def bare(path: str) -> str:
     """Return a path without the ending that says how it is compressed.
@@ -140,6 +147,20 @@ def _infer(path: str) -> str:
     if path == "-" or os.path.exists(path) or found != [path]:
         raise ParameterError(f"cannot tell the format of {path!r} from its name; {typed}")
     raise ParameterError(f"{path}: no such file or directory; for a new one, whose name tells no format, {typed}")
+
+
+def ending_format(path: str, format: str = "") -> str | None:
+    """Return the format that the ending of a name means, unless files of ``format`` may have that ending.
+
+    Examples
+    --------
+    >>> ending_format("a.parquet"), ending_format("a.parquet", "jsonl"), ending_format("a.jsonl.gz", "prodigy")
+    ('parquet', 'parquet', None)
+    >>> ending_format("a.txt", "conll")
+    """
+    meant = _by_ending(path)
+    fits = meant == format or (format and meant == "text") or any({meant, format} <= group for group in ALIKE)
+    return None if fits else meant
 
 
 def _by_ending(path: str) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from spanloom.base.counted import counted
 from spanloom.base.errors import CorpusError, SpanloomError
 from spanloom.corpus.token_rules import TokenRules
 from spanloom.formats.reference import Reference
@@ -108,6 +109,22 @@ class Report:
     def __bool__(self) -> bool:
         return bool(self.counts)
 
+    def __repr__(self) -> str:
+        """Return what a notebook shows: where, how much, and which problems.
+
+        Examples
+        --------
+        >>> report = Report(ref=Reference("jsonl", "out.jsonl"))
+        >>> report.documents, report.mentions = 1, 3
+        >>> report.warning("columns", "out.jsonl", "the column pos was left out")
+        >>> report
+        Report('jsonl:out.jsonl': 1 document, 3 mentions; 1 columns)
+        """
+        where = f"{str(self.ref)!r}: " if self.ref is not None else ""
+        written = f"{counted(self.documents, 'document')}, {counted(self.mentions, 'mention')}; " * bool(self.documents)
+        problems = ", ".join(f"{n:,} {kind}" for kind, n in self.counts.most_common())
+        return f"Report({where}{written}{problems or 'no problems'})"
+
     def _add(self, problem: Problem) -> None:
         self.counts[problem.kind] += 1
         self.errors += problem.severity == "error"
@@ -152,4 +169,4 @@ class Report:
         lines = [f"{head}; {way_out}" if way_out else head, *(f"  {p}" for p in errors[:10])]
         if self.errors > 10:
             lines.append(f"  … and {self.errors - 10} more")
-        raise CorpusError("\n".join(lines))
+        raise CorpusError("\n".join(lines), at_end=True)

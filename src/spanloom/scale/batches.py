@@ -9,16 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from spanloom.base.counted import counted
 from spanloom.base.errors import ParameterError, SpanloomError
-from spanloom.base.files import whole_file
+from spanloom.base.files import check_apart, whole_file
 from spanloom.base.parts import sweep
 from spanloom.recognizer import Recognizer
 from spanloom.scale.loading import ModelSource
 from spanloom.scale.manifests import FOLDER, Manifest, all_names, remove
-from spanloom.scale.pool import Done, run_here
+from spanloom.scale.pool import Done, run_here, run_in_process
 from spanloom.scale.shards import SHARD_BYTES, Shard, plan
 from spanloom.scale.work import TagSettings, Work
 
@@ -85,7 +87,7 @@ def tag_files(
     Parameters
     ----------
     model
-        A model file that all workers see.
+        A model file that all workers see, or a recogniser.
     refs
         Files, patterns, folders or references.
     out
@@ -93,7 +95,8 @@ def tag_files(
     settings
         What to write; see :class:`TagSettings`.
     jobs, threads
-        How many processes, and threads of each.
+        How many processes, and threads of each. One job is done in this process. Workers do not import the program
+        that calls this, so that a script needs no ``if __name__ == "__main__"``.
     resume
         Tag what is missing, changed or damaged, and keep the rest.
     overwrite
@@ -130,10 +133,12 @@ def tag_files(
         report = BatchReport()
         names = [settings.output(shard) for shard in shards]
         known = list(all_names(target))
+        inputs = [path for shard in shards for path in shard.paths]
+        check_apart((target / name for name in {*names, *known}), inputs)
         if known and not resume and not overwrite:
             raise ParameterError(
-                f"{out} has {len(known)} outputs of an earlier run; --resume does what is missing and redoes what "
-                "changed, --overwrite begins anew"
+                f"{out} has {counted(len(known), 'output')} of an earlier run; resume=True (--resume) does what is "
+                "missing and redoes what changed, overwrite=True (--overwrite) begins anew"
             )
         if not resume:
             _times(target).unlink(missing_ok=True)
@@ -143,9 +148,11 @@ def tag_files(
                 remove(target, name)
                 report.removed += [name] if name not in wanted else []
         state = _State(shards, progress)
-        engine = engine or (
-            lambda work, shards: run_here(work, shards, jobs, threads=threads, watch=state.under_way, lost=lost)
-        )
+        state.under_way(0, 0)
+        if engine is None and jobs == 1:
+            engine = partial(run_in_process, threads=threads, watch=state.under_way)
+        elif engine is None:
+            engine = partial(run_here, jobs=jobs, threads=threads, watch=state.under_way, lost=lost)
         done: dict[str, Manifest] = {}
         with _times(target).open("a", encoding="utf-8") as times:
             for shard, manifest, seconds in engine(work, shards):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from spanloom.base.errors import SpanloomError
-from spanloom.bundled import model_path
+from spanloom.bundled import existing_model
 from spanloom.recognizer import Recognizer
 
 KEPT = 4
@@ -41,7 +41,7 @@ def model(path: str | os.PathLike[str], threads: int | None = 1) -> Recognizer:
     ...     model(folder + "/dna.loom") is model(folder + "/dna.loom")
     True
     """
-    real = os.path.realpath(model_path(path))
+    real = os.path.realpath(existing_model(path))
     found = os.stat(real)
     return _opened(real, (found.st_ino, found.st_size, found.st_mtime_ns), threads)
 
@@ -78,7 +78,7 @@ class ModelSource:
         """Return the source of a model file; or of a recogniser, whose bytes are deposited in this process."""
         if isinstance(given, Recognizer):
             return cls(deposit(given.to_bytes()))
-        path = model_path(given)
+        path = existing_model(given)
         return cls(file_digest(path), os.path.realpath(path))
 
     def data(self) -> bytes:

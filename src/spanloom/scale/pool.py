@@ -1,37 +1,66 @@
-"""Processes of this machine that tag shards. One that dies costs its shard an attempt, and nothing else.
-
-Each worker is a pool of one process: where a pool of several loses one process, the standard library gives up all.
-"""
+"""Processes of this machine that tag shards. One that dies costs its shard an attempt, and nothing else."""
 
 from __future__ import annotations
 
-import atexit
-import multiprocessing
-import os
-import signal
+import pickle
+import subprocess
 import sys
-import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any
 
 from spanloom.base.errors import SpanloomError
 from spanloom.scale.manifests import Manifest
 from spanloom.scale.shards import Shard
 from spanloom.scale.work import Work, tag_shard
+from spanloom.scale.worker import receive, send
 
 ATTEMPTS = 3
 """A shard whose worker dies so often ends the run."""
 TELL_SECONDS = 0.5
-FOLLOW_SECONDS = 1.0
-"""How often a worker looks whether its parent is still there."""
+_BEGIN = (  # Ctrl-C is handled by the parent
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = sys.argv[1:]; "
+    "from spanloom.scale.worker import serve; serve()"
+)
 
 Done = tuple[Shard, Manifest, float]
 Watch = Callable[[int, int], None]
 """Called now and then with the words and bytes of the shards that are under way."""
+
+
+class WorkerDied(Exception):
+    """A process ended before its shard was done."""
+
+
+class _Elsewhere(Exception):
+    """Where in a worker an error arose."""
+
+    def __str__(self) -> str:
+        return f"in a worker:\n{self.args[0]}"
+
+
+def run_in_process(
+    work: Work, shards: Sequence[Shard], *, threads: int = 1, watch: Watch | None = None
+) -> Iterator[Done]:
+    """Yield shards as they are done, without a process for them; see :func:`run_here`."""
+    for shard in shards:
+        yield shard, *tag_shard(work, shard, _now_and_then(watch), threads)
+
+
+def _now_and_then(watch: Watch | None) -> Watch | None:
+    if watch is None:
+        return None
+    told = time.monotonic()
+
+    def tell(words: int, size: int) -> None:
+        nonlocal told
+        if time.monotonic() >= told + TELL_SECONDS:
+            told = time.monotonic()
+            watch(words, size)
+
+    return tell
 
 
 def run_here(
@@ -62,7 +91,7 @@ def run_here(
         The first error of a shard, or if a shard's worker died three times. Shards that are done stay done.
     """
     left = deque((shard, 1) for shard in shards)
-    free = [_Worker(threads) for _ in range(min(jobs, len(shards)))]
+    free = [_Worker(work, threads) for _ in range(min(jobs, len(shards)))]
     busy: dict[Future[tuple[Manifest, float]], tuple[_Worker, Shard, int]] = {}
     try:
         while left or busy:
@@ -78,17 +107,20 @@ def run_here(
                 worker, shard, attempt = busy.pop(future)
                 try:
                     manifest, seconds = future.result()
-                except BrokenProcessPool:
+                except WorkerDied:
                     worker.stop()
                     if lost is not None:
                         lost(shard, attempt)
                     if attempt == ATTEMPTS:
                         raise SpanloomError(
                             f"the worker of {shard.name} died {ATTEMPTS} times; it may need more memory than there is: "
-                            "try fewer --jobs. What is done stays: go on with --resume."
+                            "try fewer jobs (--jobs). What is done stays: go on with resume=True (--resume)."
                         ) from None
                     left.appendleft((shard, attempt + 1))
-                    free.append(_Worker(threads))
+                    free.append(_Worker(work, threads))
+                except BaseException:
+                    worker.stop()
+                    raise
                 else:
                     free.append(worker)
                     yield shard, manifest, seconds
@@ -102,65 +134,55 @@ def run_here(
 class _Worker:
     """One process, and what it says of its progress."""
 
-    def __init__(self, threads: int) -> None:
-        # Fresh interpreters: a fork would copy the native core's threads in an unknown state.
-        context = multiprocessing.get_context("spawn")
-        self._told: Any = context.Array("Q", 3, lock=False)  # words, bytes, the process
-        self._pool = ProcessPoolExecutor(1, context, _prepare, (self._told, threads))
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        return self._told[0], self._told[1]
+    def __init__(self, work: Work, threads: int) -> None:
+        # Neither a fork, which would copy the native core's threads in an unknown state, nor the spawning of
+        # multiprocessing, which runs a script without ``if __name__ == "__main__"`` once more in every process.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BEGIN, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._listener = ThreadPoolExecutor(1)
+        self._first: tuple[int, bytes | None] | None = threads, None if work.model.path else work.model.data()
+        self._interrupted = False
+        self.progress = 0, 0
 
     def start(self, work: Work, shard: Shard) -> Future[tuple[Manifest, float]]:
-        self._told[0] = self._told[1] = 0
-        return self._pool.submit(_tag_here, work, shard)
+        self.progress = 0, 0
+        return self._listener.submit(self._ask, work, shard)
+
+    def _ask(self, work: Work, shard: Shard) -> tuple[Manifest, float]:
+        tasks, answers = self._process.stdin, self._process.stdout
+        if tasks is None or answers is None:
+            raise RuntimeError("a worker was started without pipes")
+        try:
+            if self._first is not None:
+                send(tasks, self._first)
+                self._first = None
+            send(tasks, (work, shard))
+        except OSError:  # a closed pipe
+            raise WorkerDied from None
+        while (data := receive(answers)) is not None:
+            kind, *rest = pickle.loads(data)
+            if kind == "progress":
+                self.progress = rest[0], rest[1]
+            elif kind == "failed":
+                raise rest[0] from _Elsewhere(rest[1])
+            else:
+                return rest[0], rest[1]
+        raise WorkerDied
 
     def interrupt(self) -> None:
         """Let the process leave its shard; what it was writing is removed."""
-        if self._told[2]:
-            with suppress(ProcessLookupError):
-                os.kill(self._told[2], signal.SIGTERM)
+        self._interrupted = True  # its input stays open till it ends: without one it would not tidy up
+        self._process.terminate()
 
     def stop(self) -> None:
         """Wait for the end of the process."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-_here: tuple[Any, int] | None = None
-
-
-def _prepare(told: Any, threads: int) -> None:
-    """Make a process ready: it ends with its parent, also if that is killed, and ignores Ctrl-C, which that handles."""
-    global _here
-    _here = told, threads
-    told[2] = os.getpid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # as an exception, so that unfinished files are removed
-    ending = threading.Event()
-    parent = multiprocessing.parent_process()
-
-    def follow() -> None:
-        while not ending.wait(FOLLOW_SECONDS):
-            if parent is not None and not parent.is_alive():
-                os._exit(1)
-
-    thread = threading.Thread(target=follow, daemon=True)
-    thread.start()
-
-    def end() -> None:
-        ending.set()
-        thread.join()
-
-    atexit.register(end)
-
-
-def _tag_here(work: Work, shard: Shard) -> tuple[Manifest, float]:
-    if _here is None:
-        raise RuntimeError("a worker was asked to tag before it was ready")
-    told, threads = _here
-
-    def progress(words: int, size: int) -> None:
-        told[0], told[1] = words, size
-
-    return tag_shard(work, shard, progress, threads)
+        if self._interrupted:
+            self._process.wait()
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+        self._process.wait()
+        self._listener.shutdown(wait=True, cancel_futures=True)
+        if self._process.stdout is not None:
+            self._process.stdout.close()

@@ -102,7 +102,7 @@ def plan(refs: Sequence[str], size: int = SHARD_BYTES) -> list[Shard]:
 def _checked(text: str) -> Reference:
     ref = Reference.parse(text)
     if ref.path == "-":
-        raise ParameterError("standard input cannot be cut into shards; give files, or leave out --jobs")
+        raise ParameterError("standard input cannot be cut into shards; give files (on the command line: no --jobs)")
     if takes_folders(ref.format) or ref.format in ("sample", "huggingface", "spacy"):
         raise ParameterError(
             f"{text}: documents of the format {ref.format} are not in files that stand by themselves; convert them "

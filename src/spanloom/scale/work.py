@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import spanloom
-from spanloom.base.errors import CorpusError
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.extras import need
 from spanloom.corpus import Document
 from spanloom.formats.checks import decode, encode
@@ -76,6 +76,8 @@ class TagSettings:
 
     def __post_init__(self) -> None:
         choice("format", self.format, ("", *FORMATS))
+        if self.above is not None and self.probabilities is False:
+            raise ParameterError("above goes by probabilities, and mentions get theirs; leave out probabilities=False")
 
     def output(self, shard: Shard) -> str:
         """Return the name of a shard's output."""
@@ -139,6 +141,8 @@ def tag_shard(work: Work, shard: Shard, progress: Progress | None = None, thread
 def _is_done(work: Work, shard: Shard, out: Path, old: Manifest) -> bool:
     """Whether an output is what it would be if it were made now."""
     same = json.loads(json.dumps(work.source(shard)))
+    if not old.get("skipped") and isinstance(settings := old.get("settings"), dict):
+        same["settings"]["skip"] = settings.get("skip")  # where nothing had to be skipped, it does not matter
     if any(old.get(key) != value for key, value in same.items()) or not is_intact(out, old):
         return False
     try:
