@@ -122,7 +122,7 @@ def test_tag_prints_any_format_of_lines(model):
         (["--format", "draw", "-o", "x.txt"], "leave --output out"),
         (
             ["-o", "x.foo"],
-            "x.foo: no such file or directory; for a new one, whose name tells no format, write FORMAT:x.foo",
+            "cannot tell the format of 'x.foo' from its name; write FORMAT:x.foo with one of jsonl, conll",
         ),
         (["-o", "no/such/x.jsonl"], "no/such: no such folder"),
         (["-o", "x.parquet", "--format", "mentions"], "x.parquet is the name of a parquet file"),
