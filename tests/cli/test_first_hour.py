@@ -296,8 +296,14 @@ def test_completion_is_offered() -> None:
     [
         (["tag", "gania", "x y"], "no such file; a model that comes with spanloom is called genia: 'gania'"),
         (["tag", "other", "x.jsonl"], "No such file or directory: 'other'"),
-        (["validate", "novelz"], "^novelz: no such file or directory; for a new one"),
-        (["tag", "genia", "BRCA1"], "^BRCA1: no such file or directory; a text of one word goes through a pipe"),
+        (["validate", "novelz"], "^novelz: no such file or folder"),
+        (
+            ["train", "novels/train", "-o", "m.loom"],
+            "^novels/train: no such file or folder, as there is no folder novels$",
+        ),
+        (["tag", "genia", ""], "^the text is empty; give a text in quotes"),
+        (["suggest", "genia", "some text"], "^'some text': no such file or folder; a text itself goes through a pipe"),
+        (["tag", "genia", "BRCA1"], "^BRCA1: no such file or folder; a text of one word goes through a pipe"),
     ],
 )
 def test_a_name_that_is_nowhere_is_said_first(args: list[str], message: str) -> None:
@@ -393,3 +399,36 @@ def test_what_an_interruption_of_cross_fitting_leaves_is_said(
         assert "it learned from 16 of 20 sentences only" in done.stderr
         assert "cross-fitting" in done.stderr
         assert (facts["iterations"] > 2) == (at > 0)
+
+
+def test_a_format_that_cannot_hold_mentions_says_what_can_be_typed(tmp_path: Path) -> None:
+    """Every command takes references; --lossy is not an option of all of them."""
+    nested = [Mention("a", ((0, 3),)), Mention("b", ((0, 2),)), Mention("c", ((1, 2),))]
+    write([Document([Sentence(["x", "y", "z"], nested)], "1")], tmp_path / "in.jsonl")
+    with pytest.raises(CorpusError, match="2 problems") as caught:
+        run("convert", tmp_path / "in.jsonl", tmp_path / "out.conll")
+    message = str(caught.value)
+    assert f"'conll:{tmp_path}/out.conll?layers=3' has a column of tags for each layer" in message
+    assert f"'conll:{tmp_path}/out.conll?lossy=outermost'" in message
+    assert "--lossy" not in message
+    assert run("convert", tmp_path / "in.jsonl", f"conll:{tmp_path}/out.conll?layers=3").exit_code == 0
+    (back,) = read(f"conll:{tmp_path}/out.conll?tags=1,2,3")
+    assert set(back.mentions) == set(nested)
+
+
+def test_the_encoding_to_try_is_proposed_with_what_was_typed_only(tmp_path: Path) -> None:
+    path = tmp_path / "lat.conll"
+    path.write_bytes("Müller\tB-PER\n".encode("latin-1"))
+    shown = run("validate", path).stdout
+    assert f"'conll:{path}?encoding=cp1252'" in shown
+    assert "scheme" not in shown
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.conllu"])
+def test_a_document_without_id_has_no_empty_one(tmp_path: Path, name: str) -> None:
+    write([doc(""), doc("b"), doc("")], tmp_path / name)
+    lines = [line for line in (tmp_path / name).read_text().splitlines() if "newdoc" in line]
+    assert lines == ["# newdoc", "# newdoc id = b", "# newdoc"]
+    back = list(read(tmp_path / name))
+    assert [d.id for d in back] == ["", "b", ""]
+    assert not any("newdoc" in str(s.meta) for d in back for s in d.sentences)

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
+from running import run
 from spanloom import Mention, Recognizer, Sentence, read
-from spanloom.cli import main
 from spanloom.cli.progress import TrainingProgress
 from spanloom.decisions import Best
 from spanloom.learning import Auto
-
-
-def run(*args, stdin=""):
-    """Run ``spanloom`` with these arguments, and return its exit code and what it printed."""
-    out, err = io.StringIO(), io.StringIO()
-    code = 0
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        patch.setattr(sys, "argv", ["spanloom", *map(str, args)])
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        patch.setenv("COLUMNS", "100")
-        try:
-            main()
-        except SystemExit as leave:
-            code = leave.code or 0
-    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +122,7 @@ def test_tag_prints_any_format_of_lines(model):
         (["--format", "draw", "-o", "x.txt"], "leave --output out"),
         (
             ["-o", "x.foo"],
-            "x.foo: no such file or directory; for a new one, whose name tells no format, write FORMAT:x.foo",
+            "cannot tell the format of 'x.foo' from its name; write FORMAT:x.foo with one of jsonl, conll",
         ),
         (["-o", "no/such/x.jsonl"], "no/such: no such folder"),
         (["-o", "x.parquet", "--format", "mentions"], "x.parquet is the name of a parquet file"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import CorpusError, Document, Mention, Report, Sentence, read, write
-from spanloom.base.errors import ParameterError
+from spanloom.base.errors import ParameterError, SpanloomError
 from tests.formats.random_documents import documents, everything
 
 
@@ -208,10 +208,28 @@ def test_formats_that_are_not_lines_need_a_path(format: str) -> None:
 
 
 def test_a_name_that_tells_no_format() -> None:
-    with pytest.raises(
-        ParameterError, match=r"^x.foo: no such file or directory; for a new one, .* write FORMAT:x.foo"
-    ):
+    """Only formats that can be written are proposed for an output; an input that is not there has none."""
+    with pytest.raises(ParameterError, match=r"cannot tell the format of 'x.foo' .* write FORMAT:x.foo with") as caught:
         write([], "x.foo")
+    proposed = str(caught.value).partition("one of ")[2].split(", ")
+    assert {"jsonl", "conll", "brat", "html"} <= set(proposed)
+    assert not {"genia", "gum", "sample", "text"} & set(proposed)
+    with pytest.raises(ParameterError, match=r"^x.foo: no such file or folder$"):
+        read("x.foo")
+
+
+def test_names_like_a_missing_one_are_proposed(tmp_path: Path) -> None:
+    """In the folder of the first part of the path that is not there, whether or not its name tells a format."""
+    (tmp_path / "novels" / "training").mkdir(parents=True)
+    (tmp_path / "novels" / "train.jsonl").touch()
+    for name, message in (
+        ("novels/trainin", f"no such file or folder; did you mean {tmp_path}/novels/training"),
+        ("novels/trian.jsonl", f"no such file or folder; did you mean {tmp_path}/novels/train.jsonl"),
+        ("novel/training", "no such file or folder, as there is no folder .*/novel; did you mean .*novels"),
+        ("novels/quux", "no such file or folder$"),
+    ):
+        with pytest.raises(SpanloomError, match=message):
+            read(tmp_path / name)
 
 
 def test_missing_file(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ def test_a_document_speaks_for_sentences_that_do_not(tmp_path):
         ({"tokens": ["x"], "known": {"label": ["a"]}}, "known has an unknown field 'label'; known are labels, ranges"),
         ({"tokens": ["x"], "known": {"ranges": [[0, 2]]}}, "range of known"),
         ({"tokens": ["x", "y"], "known": {"ranges": [[1, 2], [0, 1]]}}, "half-open, ascending and apart"),
+        ({"tokens": ["x"], "known": {"labels": "place"}}, 'known.labels must be a list, not "place"'),
+        ({"tokens": ["x"], "known": {"ranges": 3}}, "known.ranges must be a list, not 3"),
         ({"text": "x", "known": {"ranges": [[0, 1]]}}, "ranges of known count tokens, but the document has no tokens"),
         (
             {"tokens": ["x", "y"], "sentences": [[0, 1], {"range": [1, 2], "known": {"ranges": [[0, 1]]}}]},

@@ -126,6 +126,6 @@ def _format(value: str) -> str:
     from spanloom.formats import Reference
 
     try:
-        return Reference.parse(value).format
+        return Reference.parse(value, "write").format
     except SpanloomError:
         return ""

@@ -47,7 +47,7 @@ def output_reference(
     from spanloom.formats import Reference
     from spanloom.formats.reading import check_target, takes_option
 
-    ref = Reference.parse(output)
+    ref = Reference.parse(output, "write")
     wanted = {**(options or {}), **({"lossy": lossy} if lossy is not None else {})}
     wanted |= {"overwrite": "yes"} if overwrite else {}
     taken = {name: value for name, value in wanted.items() if takes_option(ref, "write", name)}

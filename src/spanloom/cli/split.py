@@ -33,10 +33,10 @@ def split(
     """
     from spanloom.corpus.parts import part, split_places
     from spanloom.formats import read, write
-    from spanloom.formats.reference import formats, is_format
+    from spanloom.formats.reference import formats_for, is_format
 
     if not is_format(format):
-        raise typer.BadParameter(f"{format!r} is none of {', '.join(formats())}", param_hint="--format")
+        raise typer.BadParameter(f"{format!r} is none of {', '.join(formats_for('write'))}", param_hint="--format")
     corpus = read(ref)
     count = parts.count("/") + 1
     names = NAMES.get(count, [f"part{k + 1}" for k in range(count)])

@@ -11,7 +11,7 @@ import typer
 from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 from spanloom.cli.options import ModelArgument
-from spanloom.cli.outputs import tell_written
+from spanloom.cli.outputs import Lossy, Overwrite, output_reference, tell_written
 from spanloom.cli.problems import show_report
 from spanloom.cli.sources import ParserOption
 
@@ -24,6 +24,8 @@ def suggest(
     other: Annotated[Path | None, typer.Option(metavar="MODEL", help="The second model for --by disagreement.")] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="A file or reference; - prints.")] = "-",
     seed: Annotated[int, typer.Option(help="Seed for --by random.")] = 1,
+    lossy: Lossy = None,
+    overwrite: Overwrite = False,
     parser: ParserOption = None,
 ) -> None:
     """Choose the sentences whose annotation would help the model most, without near-duplicates.
@@ -37,6 +39,7 @@ def suggest(
     from spanloom.recognizer import Recognizer
     from spanloom.tuning import suggest as choose
 
+    target = output_reference(f"jsonl:{output}" if output == "-" else output, overwrite=overwrite, lossy=lossy)
     annotators = [] if parser is None else [parser]
     ner = Recognizer.load(model, annotators=annotators)
     second = None if other is None else Recognizer.load(other, annotators=annotators)
@@ -51,7 +54,7 @@ def suggest(
         )
         for rank, one in enumerate(found, 1)
     ]
-    report = write(documents, f"jsonl:{output}" if output == "-" else output)
+    report = write(documents, target)
     show_report(report)
     tell_written(report)
     if len(found) < number:

@@ -185,9 +185,11 @@ def _reference(name: str) -> str | Reference:
     from spanloom.formats import Reference
 
     is_file = os.path.exists(name) or _PREFIX.match(name)
+    if not name.strip():
+        raise ParameterError("the text is empty; give a text in quotes, the names of files, or - for standard input")
     if not is_file and name.isalnum():
         raise ParameterError(
-            f"{name}: no such file or directory; a text of one word goes through a pipe: echo {name} | spanloom tag …"
+            f"{name}: no such file or folder; a text of one word goes through a pipe: echo {name} | spanloom tag …"
         )
     is_text = " " in name.strip() and not is_file
     return Reference("given", name, {}) if is_text else name
@@ -229,7 +231,7 @@ def _tell_conflicts(conflicts: Counter[str]) -> None:
 
 def _target(form: str, output: str, overwrite: bool) -> Reference | None:
     """Return where to write, checked before any work; None for drawings. JSON lines get mentions' characters."""
-    from spanloom.formats.reference import formats, is_format
+    from spanloom.formats.reference import formats_for, is_format
 
     if form == "draw" and output == "-":
         return None
@@ -239,7 +241,7 @@ def _target(form: str, output: str, overwrite: bool) -> Reference | None:
         _check_ending(form, "jsonl", output)
         return output_reference(f"jsonl:{output}", overwrite=overwrite, options={"fields": "mentions"})
     if form != "auto" and not is_format(form):
-        known = ", ".join(["auto", "draw", "mentions", *formats()])
+        known = ", ".join(["auto", "draw", "mentions", *formats_for("write")])
         raise typer.BadParameter(f"{form!r} is none of {known}", param_hint="--format")
     if form != "auto":
         _check_ending(form, form, output)

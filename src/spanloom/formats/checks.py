@@ -75,9 +75,9 @@ def as_int(value: Any, what: str) -> int:
     return value
 
 
-def as_strings(value: Any, what: str) -> list[str]:
-    """Return ``value`` if it is a list of strings; ``what`` names one of them."""
-    strings = as_list(value, f"{what}s")
+def as_strings(value: Any, what: str, all: str | None = None) -> list[str]:
+    """Return ``value`` if it is a list of strings; ``what`` names one of them, ``all`` the list, if not ``WHATs``."""
+    strings = as_list(value, all or f"{what}s")
     if not {str}.issuperset(map(type, strings)):
         for i, item in enumerate(strings):
             as_string(item, f"{what} {i}")

@@ -18,6 +18,17 @@ def name_and_value(comment: str) -> tuple[str, str] | None:
     return (name[1:].strip(), value.lstrip()) if mark and name.startswith("#") else None
 
 
+def newdoc(id: str) -> str:
+    """Return the line that begins a document; one without id has no empty one.
+
+    Examples
+    --------
+    >>> newdoc("a"), newdoc("")
+    ('# newdoc id = a\\n', '# newdoc\\n')
+    """
+    return f"# newdoc id = {id}\n" if id else "# newdoc\n"
+
+
 def sentence_comments(comments: Sequence[str], own: Callable[[str], bool]) -> tuple[str | None, dict[str, Any]]:
     """Return the text that comments give a sentence, or None, and the others as its metadata.
 
@@ -35,6 +46,8 @@ def sentence_comments(comments: Sequence[str], own: Callable[[str], bool]) -> tu
     meta: dict[str, Any] = {}
     for comment in comments:
         pair = name_and_value(comment)
+        if pair is None and own(comment.lstrip("# ")):
+            continue
         if pair is None:
             meta.setdefault("comments", []).append(comment.lstrip("# "))
         elif pair[0] == "text":

@@ -20,7 +20,7 @@ from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tags import OUTSIDE, SCHEMES, from_tags, is_tag, to_tags
-from spanloom.formats.comments import name_and_value, sentence_comments
+from spanloom.formats.comments import name_and_value, newdoc, sentence_comments
 from spanloom.formats.lines import lines
 from spanloom.formats.loss import Limits, Unwritten
 from spanloom.formats.reading import choice
@@ -142,7 +142,7 @@ def write(
             if comments == "yes":
                 if k == 0:
                     out.write(f"# global.columns = {' '.join(['word', *names, *_tag_names(int(layers))])}\n")
-                out.write(f"# newdoc id = {_one_line(doc.id, f'the id of document {k}')}\n")
+                out.write(newdoc(_one_line(doc.id, f"the id of document {k}")))
             else:
                 out.write(f"{_DOCSTART}\t{chr(9).join(['_'] * len(names) + ['O'] * int(layers))}\n\n")
                 unwritten.note("document ids", doc.id)

@@ -20,7 +20,7 @@ from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention, Part
 from spanloom.corpus.tags import from_tags
 from spanloom.formats.brackets import FIELDS, from_brackets, to_brackets
-from spanloom.formats.comments import name_and_value, sentence_comments
+from spanloom.formats.comments import name_and_value, newdoc, sentence_comments
 from spanloom.formats.lines import lines
 from spanloom.formats.loss import Unwritten
 from spanloom.formats.report import Report
@@ -100,7 +100,7 @@ def write(docs: Iterable[Document], path: str, report: Report) -> None:
     unwritten = Unwritten("conllu")
     with target(path, report) as out:
         for k, doc in enumerate(docs):
-            out.write(f"# newdoc id = {_one_line(doc.id, f'the id of document {k}')}\n")
+            out.write(newdoc(_one_line(doc.id, f"the id of document {k}")))
             fields = _fields(doc)
             out.write(f"# global.Entity = {'-'.join(fields)}\n")
             for key, value in doc.meta.items():

@@ -55,6 +55,8 @@ class Limits:
         self.fill = "contiguous" in ways
         self.drop = bool(orders)
         self.key = ORDERS[orders[0] if orders else "outermost"]
+        self.needed = 0
+        """How many layers would have held all mentions."""
 
     def fit(self, mentions: Sequence[Mention], report: Report, where: str) -> list[list[Mention]]:
         """Return the mentions in layers; within a layer none overlap (one layer with all, if layers are unlimited)."""
@@ -72,21 +74,33 @@ class Limits:
         if self.layers is None:
             return [held]
         rows: list[list[Mention]] = [[] for _ in range(self.layers)]
+        beyond: list[list[Mention]] = []
         for mention in sorted(held, key=self.key):
             row = next((row for row in rows if not any(mention.overlaps(other) for other in row)), None)
-            if row is None:
-                text = f"{self.format} cannot hold {mention.label} {mention.parts} beside what it overlaps"
-                self._lose(report, where, text)
-            else:
+            if row is not None:
                 row.append(mention)
+                continue
+            more = next((row for row in beyond if not any(mention.overlaps(other) for other in row)), None)
+            if more is None:
+                beyond.append(more := [])
+            more.append(mention)
+            self.needed = max(self.needed, self.layers + len(beyond))
+            text = f"{self.format} cannot hold {mention.label} {mention.parts} beside what it overlaps"
+            self._lose(report, where, text)
         return rows
 
     def raise_errors(self, report: Report) -> None:
         """Raise what did not fit, with the ways out."""
-        more = "" if self.layers is None else "lossy=outermost, innermost or longest leaves mentions out, "
-        report.raise_errors(
-            f"{more}lossy=contiguous fills gaps (--lossy on the command line), and jsonl and brat hold every mention"
-        )
+        ways = []
+        if self.needed and report.ref is not None and self.format == "conll":
+            ways.append(f"{report.typed(layers=str(self.needed))} has a column of tags for each layer")
+        if self.layers is not None:
+            ways.append(f"{self._typed(report, 'outermost')} leaves mentions out (also innermost, longest)")
+        ways += [f"{self._typed(report, 'contiguous')} fills gaps", "jsonl and brat hold every mention"]
+        report.raise_errors("; ".join(ways))
+
+    def _typed(self, report: Report, way: str) -> str:
+        return f"lossy={way}" if report.ref is None else report.typed(lossy=way)
 
     def _lose(self, report: Report, where: str, message: str) -> None:
         if self.drop:

@@ -124,7 +124,7 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
     **options
         The format's options, added to those of the reference.
     """
-    parsed = Reference.parse(ref)
+    parsed = Reference.parse(ref, "write")
     function = check_target(parsed, **options)
     settings = _options(function, parsed, options)
     report = Report(ref=Reference(parsed.format, parsed.path, settings))
@@ -228,7 +228,7 @@ def _options(function: Callable[..., Any], ref: Reference, more: dict[str, Any])
 
 def takes_option(ref: str | os.PathLike[str] | Reference, action: str, option: str) -> bool:
     """Whether the format of a reference has an option for ``read`` or ``write``."""
-    function = getattr(_module(Reference.parse(ref).format), action, None)
+    function = getattr(_module(Reference.parse(ref, action).format), action, None)
     return function is not None and option in inspect.signature(function).parameters
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import glob
+import importlib
 import os
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
@@ -92,8 +94,8 @@ class Reference:
     options: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, ref: str | os.PathLike[str] | Reference) -> Reference:
-        """Read a reference; raises ``ParameterError`` where the format is neither given nor to be inferred."""
+    def parse(cls, ref: str | os.PathLike[str] | Reference, action: str = "read") -> Reference:
+        """Read a reference to ``read`` or ``write``; raises ``ParameterError`` where its format cannot be told."""
         if isinstance(ref, Reference):
             return ref
         text = os.fspath(ref)
@@ -106,7 +108,9 @@ class Reference:
                 and prefix.isalpha()
                 and not os.path.exists(prefix)
             ):
-                raise ParameterError(f"unknown format {prefix!r} in {text!r}; known are {', '.join(formats())}")
+                raise ParameterError(
+                    f"unknown format {prefix!r} in {text!r}; known are {', '.join(formats_for(action))}"
+                )
             prefix, rest = "", text
         path, mark, query = rest.partition("?")
         if mark and os.path.exists(rest):
@@ -114,7 +118,7 @@ class Reference:
         options = dict(parse_qsl(query, keep_blank_values=True, errors="surrogateescape"))
         if query and (len(options) != query.count("&") + 1 or any("=" not in pair for pair in query.split("&"))):
             raise ParameterError(f"options in {text!r} must be written option=value&option=value, each once")
-        format = prefix or _infer(path)
+        format = prefix or _infer(path, action)
         if path == "-" and format not in LINES:
             raise ParameterError(
                 f"{format} is not a format of lines and needs a path; standard input and output (-) take "
@@ -129,24 +133,54 @@ class Reference:
         return f"{self.format}:{self.path}{'?' + query if query else ''}"
 
 
-def _infer(path: str) -> str:
+def _infer(path: str, action: str) -> str:
     if named := _by_ending(path):
         return named
     found = [path]
+    pattern = "*" in path or "[" in path
     if os.path.isdir(path):
         if next(Path(path).rglob("*.ann"), None):
             return "brat"
         found = sorted(str(p) for p in Path(path).rglob("*") if p.is_file() and not p.name.startswith("."))
-    elif "*" in path or "[" in path:
+    elif pattern and not os.path.exists(path):
         found = sorted(glob.glob(path, recursive=True))
     named_all = {_by_ending(file) for file in found}
     if len(named_all) == 1 and None not in named_all:
         return str(named_all.pop())
-    known = formats()
-    typed = f"write FORMAT:{path} with one of {', '.join(known)}"
-    if path == "-" or os.path.exists(path) or found != [path]:
-        raise ParameterError(f"cannot tell the format of {path!r} from its name; {typed}")
-    raise ParameterError(f"{path}: no such file or directory; for a new one, whose name tells no format, {typed}")
+    if action == "read" and pattern and not found:
+        raise ParameterError(f"{path}: no file matches this pattern")
+    if action == "read" and path != "-" and not os.path.exists(path) and not pattern:
+        raise ParameterError(f"{path!r}: {missing(path)}" if " " in path or not path else f"{path}: {missing(path)}")
+    known = ", ".join(formats_for(action))
+    raise ParameterError(f"cannot tell the format of {path!r} from its name; write FORMAT:{path} with one of {known}")
+
+
+def missing(path: str) -> str:
+    """Return what to say of a path to read where nothing is: names that are like it, in the folder that is there."""
+    if not path.strip():
+        return "this names no file"
+    place = Path(path)
+    while not place.parent.exists() and place.parent != place:
+        place = place.parent
+    try:
+        near = get_close_matches(place.name, os.listdir(place.parent), n=3, cutoff=0.6)
+    except OSError:
+        near = []
+    text = "no such file or folder"
+    if str(place) != os.path.normpath(path):
+        text += f", as there is no folder {place}"
+    if near:
+        text += f"; did you mean {' or '.join(str(place.parent / name) for name in near)}?"
+    elif " " in path and os.sep not in path:
+        text += "; a text itself goes through a pipe, as 'text:-'"
+    return text
+
+
+def formats_for(action: str) -> list[str]:
+    """The formats that can be read, or written."""
+    modules = {name: f"spanloom.formats.{name}" for name in EXTENSIONS if name != "given"}
+    able = [name for name, module in modules.items() if hasattr(importlib.import_module(module), action)]
+    return [*able, *(name for name in formats() if name not in EXTENSIONS)]
 
 
 def ending_format(path: str, format: str = "") -> str | None:

@@ -60,6 +60,8 @@ class Report:
 
     Attributes
     ----------
+    given
+        What the user typed, where ``ref`` has options that were added to it.
     cut
         How many texts without tokens were cut.
     documents, mentions
@@ -97,6 +99,7 @@ class Report:
         self.ref = ref
         self.tokenizer = tokenizer
         self.replaced = replaced
+        self.given: Reference | None = None
         self.cut = 0
         self.documents = self.mentions = 0
         self.stopped: SpanloomError | None = None
@@ -141,7 +144,7 @@ class Report:
         >>> Report(ref=Reference("brat", "novels", {"tokens": "space"})).typed(align="expand")
         "'brat:novels?tokens=space&align=expand'"
         """
-        ref = self.ref or Reference("FORMAT", "FILE")
+        ref = self.given or self.ref or Reference("FORMAT", "FILE")
         return f"'{Reference(ref.format, ref.path, {**ref.options, **options})}'"
 
     def error(self, kind: str, where: str, message: str) -> None:

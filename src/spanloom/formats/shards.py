@@ -6,7 +6,7 @@ import glob
 from pathlib import Path
 
 from spanloom.base.errors import CorpusError
-from spanloom.formats.reference import EXTENSIONS, Reference, bare
+from spanloom.formats.reference import EXTENSIONS, Reference, bare, missing
 
 
 def files_of(ref: Reference, takes_folders: bool = False) -> list[str]:
@@ -40,7 +40,7 @@ def files_of(ref: Reference, takes_folders: bool = False) -> list[str]:
         # The text of an annotation is read with it, not again by itself.
         return [p for p in found if not (p.endswith(".txt") and f"{p[:-4]}.ann" in found)]
     if not path.exists():
-        raise CorpusError("no such file or directory", ref.path)
+        raise CorpusError(missing(ref.path), ref.path)
     return [ref.path]
 
 

@@ -27,12 +27,13 @@ def validate(ref: str | os.PathLike[str] | Reference) -> tuple[Report, int]:
     Report, int
         What was found, and how many documents were read.
     """
-    parsed = Reference.parse(ref)
+    given = parsed = Reference.parse(ref)
     if parsed.format == "conll" and "scheme" not in parsed.options:
         if parsed.path == "-":
             raise ParameterError("the scheme of standard input cannot be guessed; name it: conll:-?scheme=IOB2")
         parsed = Reference(parsed.format, parsed.path, {**parsed.options, "scheme": _guessed(parsed)})
     report = Report(strict=False)
+    report.given = given
     count = sum(1 for _ in check(read(parsed).stream(report), report, parsed.path))
     return report, count
 

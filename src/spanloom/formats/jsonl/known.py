@@ -31,13 +31,13 @@ def as_known(value: Any, what: str, tokens: Part | None) -> Known | None:
         raise BadRecord(f"{what} has an unknown field {min(unknown)!r}; known are {', '.join(_FIELDS)}")
     labels, ranges = entry.get("labels"), entry.get("ranges")
     if labels is not None:
-        labels = tuple(as_strings(labels, f"label of {what}"))
+        labels = tuple(as_strings(labels, f"label of {what}", f"{what}.labels"))
     if ranges is None:
         return Known(labels)
     if tokens is None:
         raise BadRecord(f"ranges of {what} count tokens, but the document has no tokens")
     first, last = tokens
-    checked = tuple(as_range(pair, f"range of {what}", last) for pair in as_list(ranges, f"ranges of {what}"))
+    checked = tuple(as_range(pair, f"range of {what}", last) for pair in as_list(ranges, f"{what}.ranges"))
     for start, end in checked:
         if start < first:
             raise BadRecord(f"range ({start}, {end}) of {what} begins before token {first}, the first of the sentence")
