@@ -40,6 +40,7 @@ case $mode in
     # Python keeps memory until it ends, so leaks are not looked for here. Reports go to files: pytest takes what a test
     # prints, and a process that ends in the middle of one takes it along.
     log=$(mktemp -d)
+    set -- -n "$(nproc)" --max-worker-restart=0 "$@"
     LD_PRELOAD=$(gcc -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so) \
       ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=1:log_path="$log/address" \
       UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:log_path="$log/undefined" "${run[@]}" "$@" || {
