@@ -211,10 +211,10 @@ def test_a_threshold_that_decides_is_said() -> None:
     why = ner.explain(SENTENCE, FOUND)
     assert FOUND not in ner.predict(SENTENCE).mentions
     assert 0.5 < why.prob < 0.999999
-    assert why.note.endswith("DNA from a probability of 1.0000 on; this mention is below that, and not in the answer")
+    assert why.note.endswith("DNA from a probability of 0.999999 on; this mention is below that, and not in the answer")
     assert why.note in str(why)
     ner.rule_ = Rule({"DNA": 0.5})
-    assert ner.explain(SENTENCE, FOUND).note.endswith("from a probability of 0.5000 on; this mention is not below that")
+    assert ner.explain(SENTENCE, FOUND).note.endswith("from a probability of 0.5 on; this mention is not below that")
     assert "no probability" in ner.explain(SENTENCE, MISSED).note
     ner.rule_ = Rule()
     assert ner.explain(SENTENCE, FOUND).note == ""

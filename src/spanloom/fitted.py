@@ -114,7 +114,7 @@ class FittedRecognizer(Parameters):
             )
         if rule.thresholds is not None:
             least = rule.thresholds.get(why.mention.label, math.inf)
-            from_ = f"a probability of {least:.4f} on" if least <= 1 else "no probability on"
+            from_ = f"a probability of {least:.6g} on" if least <= 1 else "no probability on"
             notes.append(f"this model answers with {why.mention.label} from {from_}; this mention is ")
             notes[-1] += "below that, and not in the answer" if prob < least else "not below that"
         return "; ".join(notes)
