@@ -17,7 +17,7 @@ FEW = 20
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Take few examples; ``.ci/run`` takes as many as the tests say."""
+    """Take few examples; ``.ci/nightly`` takes as many as the tests say."""
     if os.environ.get("SPANLOOM_EXAMPLES") == "all":
         return
     for item in items:

@@ -139,13 +139,13 @@ def agree(
     structure: Any,
     scores: npt.NDArray[np.float64],
     transitions: npt.NDArray[np.float64],
-    mask: npt.NDArray[np.uint8],
+    mask: npt.NDArray[np.uint8] | None,
     listed: Sequence[Structure],
 ) -> None:
-    """Check that log Z, expectations, best and the graph of a masked structure are those of the listed ones."""
+    """Check that log Z, expectations, best, k best and the graph of a masked structure are those of the listed ones."""
     pairs = transitions.ravel()
     height, width = scores.shape
-    flat = np.ascontiguousarray(mask.ravel(), np.uint8)
+    flat = None if mask is None else np.ascontiguousarray(mask.ravel(), np.uint8)
     value, expected = structure.expectations(scores.ravel(), pairs, mask=flat)
     score, cells = structure.best(scores.ravel(), pairs, mask=flat)
     graph = structure.graph(height, mask=flat)
@@ -165,6 +165,9 @@ def agree(
     engine, marginals = graph.expectations(np.concatenate([scores.ravel(), pairs]))
     assert engine == pytest.approx(value, abs=tolerance)
     np.testing.assert_allclose(marginals, expected, atol=1e-8)
+    ranked = sorted((total for total, _ in possible), reverse=True)
+    found = [one for one, _ in graph.k_best(np.concatenate([scores.ravel(), pairs]), 5)]
+    np.testing.assert_allclose(found, ranked[:5], atol=tolerance)
 
 
 def finite_differences(

@@ -47,6 +47,18 @@ LABELS = ("DNA", "RNA")
 
 
 @st.composite
+def lattices(draw: st.DrawFn, n: int, most: int, layout: SegmentLayout) -> tuple[list[tuple[int, int]], Lattices]:
+    """The segments of ``n`` tokens that may be mentions: all up to a length, or those of a random tree."""
+    longest = draw(st.integers(1, most))
+    if draw(st.booleans()):
+        spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + longest) + 1)]
+        return spans, Lattices.up_to(np.array([n]), longest, layout)
+    heads = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
+    spans = list(valid_spans(heads, longest=longest, single=False))
+    return spans, Lattices.guided(np.array([n]), np.array(heads, np.int32), longest, layout, single=False)
+
+
+@st.composite
 def mention_sets(draw: st.DrawFn, n: int, kind: str = "any", labels: tuple[str, ...] = LABELS) -> list[Mention]:
     """Mentions of ``n`` tokens: ``flat``, ``contiguous`` (nested or crossing) or ``any`` (also discontinuous)."""
     if n == 0:

@@ -10,6 +10,8 @@ import pytest
 
 from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.base.errors import ParameterError
+from spanloom.decisions.calibration import Calibration
+from spanloom.decisions.rule import Rule
 from spanloom.learning import LBFGS, LogLinear
 from spanloom.models import (
     Cascade,
@@ -201,6 +203,33 @@ def test_what_cannot_be_is_refused() -> None:
         ner.explain(SENTENCE, Mention("DNA", ((4, 5),)))
     with pytest.raises(ParameterError, match="no structure"):
         ner.explain(SENTENCE, Mention("DNA", ((0, 1), (2, 3))))
+
+
+def test_a_threshold_that_decides_is_said() -> None:
+    ner = train(Edge())
+    ner.rule_ = Rule({"DNA": 0.999999, "protein": 0.01})
+    why = ner.explain(SENTENCE, FOUND)
+    assert FOUND not in ner.predict(SENTENCE).mentions
+    assert 0.5 < why.prob < 0.999999
+    assert why.note.endswith("DNA from a probability of 0.999999 on; this mention is below that, and not in the answer")
+    assert why.note in str(why)
+    ner.rule_ = Rule({"DNA": 0.5})
+    assert ner.explain(SENTENCE, FOUND).note.endswith("from a probability of 0.5 on; this mention is not below that")
+    assert "no probability" in ner.explain(SENTENCE, MISSED).note
+    ner.rule_ = Rule()
+    assert ner.explain(SENTENCE, FOUND).note == ""
+
+
+def test_calibrated_probabilities_are_said() -> None:
+    """Mentions of the best answer have a curve, and others have another."""
+    ner = train(Edge())
+    ner.rule_ = Rule(calibration=Calibration("temperature", (0.5, 0.0), Calibration("temperature", (0.25, 0.0))))
+    (found,) = ner.predict(SENTENCE, probabilities=True).mentions
+    assert found == FOUND
+    assert f"calibrated, the probability is {found.prob:.4f};" in ner.explain(SENTENCE, FOUND).note
+    why = ner.explain(SENTENCE, MISSED)
+    expected = 1 / (1 + math.exp(-0.25 * why.log_odds))
+    assert f"calibrated, the probability is {expected:.4f};" in why.note
 
 
 def test_html_is_escaped_and_asks_for_nothing() -> None:

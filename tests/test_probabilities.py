@@ -217,10 +217,10 @@ def test_tag_asks_for_probabilities_where_the_format_holds_them(model, form, the
 
 
 def test_evaluate_says_whether_probabilities_can_be_believed(model, tmp_path):
-    """JSON has the calibration of a model, and none where it is not asked for."""
+    """JSON has the calibration of a model, and none where that is not wanted."""
     gold = tmp_path / "gold.jsonl"
     gold.write_text("".join(json.dumps({"tokens": s.tokens, "mentions": []}) + "\n" for s in TEXT))
-    for options, there in (([], False), (["--probabilities"], True)):
+    for options, there in (([], True), (["--no-probabilities"], False)):
         done = CliRunner().invoke(app, ["evaluate", str(model), str(gold), "--json", *options])
         assert done.exit_code == 0, done.output
         assert (json.loads(done.stdout)["calibration"] is not None) == there

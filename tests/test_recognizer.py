@@ -149,6 +149,31 @@ def test_edges_of_the_input(ner):
     assert ner.predict([]) == []
 
 
+def test_beliefs_are_asked_of_what_predict_takes(ner):
+    text = "The IL-2 gene is expressed."
+    document = ner.predict(text)
+    (sentence,) = document.sentences
+    for given in (text, document):
+        assert ner.k_best(given, 3) == ner.k_best(sentence, 3)
+        assert ner.sample(given, 2, seed=1) == ner.sample(sentence, 2, seed=1)
+        assert (ner.marginals(given).probs == ner.marginals(sentence).probs).all()
+        assert ner.distribution(given).log_z == ner.distribution(sentence).log_z
+        assert len(ner.distributions(given)) == 1
+    mention = Mention("DNA", ((1, 5),))
+    assert ner.explain(text, mention).log_odds == ner.explain(sentence, mention).log_odds
+    with pytest.raises(ParameterError, match=r"a distribution is of one sentence, not of 2: 'IL-2 binds\. It does\.'"):
+        ner.k_best("IL-2 binds. It does.", 3)
+    for ask in (ner.distribution, ner.distributions, ner.marginals, ner.sample, lambda one: ner.k_best(one, 1)):
+        with pytest.raises(ParameterError, match="not of NoneType: None"):
+            ask(None)
+
+
+@pytest.mark.parametrize("given", [None, 7, b"IL-2", {"text": "The IL-2 gene."}])
+def test_what_is_no_text_is_refused(ner, given):
+    with pytest.raises(ParameterError, match=f"predict takes a text, .* not {type(given).__name__}: "):
+        ner.predict(given)
+
+
 def test_k_best_probabilities_are_exact():
     """Against enumeration of all label sequences: probability and order of the mention sets."""
     ner = Recognizer("chain", features=["word[0]", "word[-1]"], trainer=LBFGS(l2=0.01, max_iter=30)).fit(TOY)

@@ -37,10 +37,18 @@ case $mode in
       set -- -m "not corpus" tests/native tests/features tests/models tests/inference \
         tests/test_tagging.py tests/corpus/test_tokenizer.py tests/corpus/test_sentences.py tests/test_recognizer.py
     fi
-    # Python keeps memory until it ends, so leaks are not looked for here.
+    # Python keeps memory until it ends, so leaks are not looked for here. Reports go to files: pytest takes what a test
+    # prints, and a process that ends in the middle of one takes it along.
+    log=$(mktemp -d)
+    set -- -n "$(nproc)" --max-worker-restart=0 "$@"
     LD_PRELOAD=$(gcc -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so) \
-      ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=1 \
-      UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 "${run[@]}" "$@"
+      ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=1:log_path="$log/address" \
+      UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:log_path="$log/undefined" "${run[@]}" "$@" || {
+      result=$?
+      cat "$log"/* >&2 2>/dev/null || true
+      echo "tests with sanitizers ended with $result" >&2
+      exit "$result"
+    }
     ;;
   leak)
     [ $# -gt 0 ] || set -- -n 0 tests/native/test_likelihood.py tests/native/test_decoder.py tests/native/test_parallel.py \

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+Input = str | Sentence | Document
+"""What mentions are looked for in."""
+
+
 class FittedRecognizer(Parameters):
     """The half of ``Recognizer`` that knows what was learned."""
 
@@ -47,20 +53,28 @@ class FittedRecognizer(Parameters):
 
     # What it believes
 
-    def distribution(self, sentence: Sentence) -> Distribution:
-        """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here."""
-        trained = self._fitted()
-        ((ready,),) = (document.sentences for document in self._ready([Document([sentence])]))
-        return _about(trained.distribution(ready), sentence)
+    def distribution(self, sentence: Input) -> Distribution:
+        """Return what the model believes of a sentence; a mention penalty is a decision, and does not count here.
 
-    def distributions(self, document: Document) -> list[Distribution]:
+        A text or a document is taken if it has one sentence; see ``distributions`` for others.
+        """
+        trained, document = self._fitted(), self._document(sentence)
+        if len(document.sentences) != 1:
+            raise ParameterError(
+                f"a distribution is of one sentence, not of {len(document.sentences)}: {document.text!r:.60}; take "
+                "distributions(…), or one of predict(…).sentences"
+            )
+        return _about(trained.distribution(self._ready([document])[0].sentences[0]), document.sentences[0])
+
+    def distributions(self, document: Input) -> list[Distribution]:
         """Return the distribution of each sentence of a document; document columns see the whole document."""
         trained = self._fitted()
-        return [_about(trained.distribution(one), one) for one in self._ready([document])[0].sentences]
+        ready = self._ready([self._document(document)])[0].sentences
+        return [_about(trained.distribution(one), one) for one in ready]
 
     def explain(
         self,
-        where: Sentence | Document,
+        where: Input,
         mention: Mention,
         *,
         corpus: Iterable[Sentence | Document] | None = None,
@@ -70,24 +84,42 @@ class FittedRecognizer(Parameters):
         Parameters
         ----------
         where
-            A sentence; or a document, whose tokens the mention then counts, if other sentences tell the model anything.
+            A sentence; or a document or a text, whose tokens the mention then counts, and whose other sentences may
+            tell the model something.
         mention
             Found or not.
         corpus
             The training data, to show which of its mentions speak most for this one. A model does not keep them.
         """
         trained = self._fitted()
-        (document,) = as_documents([where])
+        document = self._document(where)
         shift = 0
         for number, sentence in enumerate(document.sentences):
             if mention.start < shift + len(sentence):
                 ready = self._ready([document])[0].sentences[number]
                 known = self._ready(as_documents(corpus or ()))
-                return explain(trained, ready, mention.shifted(-shift), numbered(known))
+                found = explain(trained, ready, mention.shifted(-shift), numbered(known))
+                return replace(found, note="; ".join(filter(None, (found.note, self._decided(found)))))
             shift += len(sentence)
         raise ParameterError(f"the mention {mention.label!r} {mention.parts} is beyond the last of {shift} tokens")
 
-    def k_best(self, sentence: Sentence, k: int) -> list[tuple[float, list[Mention]]]:
+    def _decided(self, why: Explanation) -> str:
+        """Say what calibration and thresholds, which are decisions, make of an explained mention."""
+        prob, rule, notes = why.prob, self.rule_, []
+        if rule.calibration is not None:
+            (best,) = self._fitted().find([why.sentence], self.threads)
+            prob = float(rule.calibration.of([prob], [why.mention in best])[0])
+            notes.append(
+                f"calibrated, the probability is {prob:.4f}; these figures are what the model believes by itself"
+            )
+        if rule.thresholds is not None:
+            least = rule.thresholds.get(why.mention.label, math.inf)
+            from_ = f"a probability of {least:.6g} on" if least <= 1 else "no probability on"
+            notes.append(f"this model answers with {why.mention.label} from {from_}; this mention is ")
+            notes[-1] += "below that, and not in the answer" if prob < least else "not below that"
+        return "; ".join(notes)
+
+    def k_best(self, sentence: Input, k: int) -> list[tuple[float, list[Mention]]]:
         """Return the ``k`` most probable mention sets of a sentence with their probabilities, best first."""
         self._fitted()
         check_count("k", k)
@@ -105,7 +137,7 @@ class FittedRecognizer(Parameters):
         trainer = self.trainer if isinstance(self.trainer, str) else self.trainer.name
         return "scores" if trainer == "perceptron" and belief == "exact" else belief
 
-    def marginals(self, sentence: Sentence) -> Marginals:
+    def marginals(self, sentence: Input) -> Marginals:
         """Return the probability of every label at every token, separator at every gap or label of every candidate.
 
         ``probs[site, column]`` with ``names`` of columns, and ``sites``, what each site covers. Mentions need more than
@@ -113,7 +145,7 @@ class FittedRecognizer(Parameters):
         """
         return self.distribution(sentence).marginals()
 
-    def sample(self, sentence: Sentence, n: int = 1, seed: int | None = None) -> list[list[Mention]]:
+    def sample(self, sentence: Input, n: int = 1, seed: int | None = None) -> list[list[Mention]]:
         """Draw ``n`` mention sets of a sentence from the model's distribution; the recogniser's seed if none given."""
         self._fitted()
         check_count("n", n)
@@ -261,6 +293,11 @@ class FittedRecognizer(Parameters):
         """What is scored: the mentions, or for a tagger its column."""
         before = self._fitted().model.before
         return before([item])[0] if isinstance(item, Sentence) else item.with_sentences(before(item.sentences))
+
+    def _document(self, given: Input) -> Document:
+        """What was given, as a document."""
+        (document,) = as_documents([self._of_text(given) if isinstance(given, str) else given])
+        return document
 
     def _of_text(self, text: str) -> Document:
         if self._needs_tokenizer and not self.cuts_itself:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from spanloom.annotators import Annotator
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
@@ -17,13 +18,13 @@ from spanloom.decisions.decision import Decision
 from spanloom.encoders import Encoder
 from spanloom.evaluation import Evaluation, evaluate
 from spanloom.features import FeatureSet
+from spanloom.fitted import Input
 from spanloom.keeping import KeptRecognizer
 from spanloom.learning import Listener, Trainer
 from spanloom.models import Model, Trained
 from spanloom.models.learner import ComponentLearner
 from spanloom.training import train
 
-Input = str | Sentence | Document
 BATCH = 1024
 """Documents or sentences that are tagged at once when a stream is tagged."""
 
@@ -192,6 +193,11 @@ class Recognizer(KeptRecognizer):
         """
         if isinstance(corpus, str | Sentence | Document):
             return next(self.stream([corpus], probabilities=probabilities, above=above))
+        if not isinstance(corpus, Iterable) or isinstance(corpus, Mapping | bytes):
+            raise ParameterError(
+                f"predict takes a text, a Sentence, a Document, or several of them, not {type(corpus).__name__}: "
+                f"{corpus!r:.60}"
+            )
         return list(self.stream(corpus, probabilities=probabilities, above=above))
 
     def stream(

@@ -84,6 +84,10 @@ def test_a_model_is_run_on_the_corpus(files):
     data = json.loads(run("evaluate", model, files / "gold.jsonl", "--json").stdout)
     assert (data["micro"]["precision"], data["micro"]["recall"]) == (1.0, 0.5)
     assert data["throughput"]["words_per_second"] > 0
+    assert data["calibration"]["expected_calibration_error"] < 0.5
+    assert "calibration error" in run("evaluate", model, files / "gold.jsonl").stdout
+    plain = json.loads(run("evaluate", model, files / "gold.jsonl", "--json", "--no-probabilities").stdout)
+    assert plain["calibration"] is None
 
 
 @pytest.mark.parametrize(

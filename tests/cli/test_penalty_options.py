@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 from typer.testing import CliRunner
 
@@ -35,3 +36,25 @@ def test_train_chooses_and_tag_overrides(tmp_path):
         return sum(len(json.loads(line)["mentions"]) for line in out.splitlines())
 
     assert count(-100) == 0 < count(20)
+
+
+def test_a_calibration_leaves_the_default_penalty(tmp_path):
+    """``--set calibrate=…`` says nothing of how to decide: the penalty is chosen all the same, and both are told."""
+    model = tmp_path / "m.loom"
+    told = run(
+        *("train", "sample:train", "--dev", "sample:dev", "--keep", "longest", "--max-iter", 10, "--threads", 1),
+        *("--set", "calibrate=beta", "-o", model),
+    )
+    ner = Recognizer.load(model)
+    assert ner.training_["penalty_curve"]["chosen"] == next(iter(ner.mention_penalty_.values()))
+    assert "mention penalty" in told
+    assert "calibration none: error" in told  # so little data say nothing about a curve
+
+
+def test_a_penalty_that_finds_unlikely_mentions_is_pointed_out(tmp_path, monkeypatch):
+    """With a penalty p, mentions of the probability 1 / (1 + exp p) are as good as none."""
+    arguments = ("train", "sample:train", "--dev", "sample:dev", "--keep", "longest", "--max-iter", 5, "--threads", 1)
+    assert "for surer ones" not in run(*arguments, "-o", tmp_path / "a.loom")
+    monkeypatch.setattr("spanloom.cli.train.UNSURE", 0.5)
+    low = 1 / (1 + math.exp(Recognizer.load(tmp_path / "a.loom").training_["penalty_curve"]["chosen"]))
+    assert f"with a probability of {low:.2f}" in run(*arguments, "-o", tmp_path / "b.loom").replace("\n", " ")

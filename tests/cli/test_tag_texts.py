@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
+from running import run
 from spanloom import Recognizer, read, write
-from spanloom.cli import main
 from spanloom.learning import LBFGS
-
-
-def run(*args: object) -> SimpleNamespace:
-    """Run ``spanloom`` with these arguments, and return its exit code and what it printed."""
-    out, err = io.StringIO(), io.StringIO()
-    code: object = 0
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        patch.setattr(sys, "argv", ["spanloom", *map(str, args)])
-        patch.setenv("COLUMNS", "200")
-        try:
-            main()
-        except SystemExit as leave:
-            code = leave.code or 0
-    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
 @pytest.fixture(scope="module")

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
+from running import run
 from spanloom import Mention, Recognizer, Sentence, read
-from spanloom.cli import main
 from spanloom.cli.progress import TrainingProgress
 from spanloom.decisions import Best
 from spanloom.learning import Auto
-
-
-def run(*args, stdin=""):
-    """Run ``spanloom`` with these arguments, and return its exit code and what it printed."""
-    out, err = io.StringIO(), io.StringIO()
-    code = 0
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        patch.setattr(sys, "argv", ["spanloom", *map(str, args)])
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        patch.setenv("COLUMNS", "100")
-        try:
-            main()
-        except SystemExit as leave:
-            code = leave.code or 0
-    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import suppress
+from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,11 +16,14 @@ import pytest
 from encoders.tiny import make_encoder
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import NotFittedError, ParameterError
+from spanloom.corpus import Known
 from spanloom.encoders import Encoder
 from spanloom.inference.distribution import in_order
 from spanloom.learning import AdamW, Auto, Trainer
 from spanloom.models import MODELS, Model, State, named
 from spanloom.models.holding import hold
+from spanloom.models.structured import Structured
+from toy import OFFICES, sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 FEATURES = ["word[-1..1]", "shape(word)"]
@@ -47,21 +52,15 @@ NO_MARGINALS = {"joined": "given mentions, the cells of joined labels are not fo
 """Models whose clamped distributions have no marginals of cells, and why."""
 
 
-def sentence(text: str, *mentions: tuple[str, int, int]) -> Sentence:
-    words = text.split()
-    heads = [str(i + 2) for i in range(len(words) - 1)] + ["0"]  # every word under the next one: all spans are valid
-    columns = {"head": heads, "deprel": ["dep"] * len(words), "pos": ["N" if w[0].isupper() else "V" for w in words]}
-    return Sentence(words, [Mention(label, ((start, end),)) for label, start, end in mentions], columns)
-
-
-TRAIN = [
-    sentence("Bill met Ann", ("PER", 0, 1), ("PER", 2, 3)),
-    sentence("they saw the Rome office", ("ORG", 2, 5), ("LOC", 3, 4)),
-    sentence("the Paris office met Bill", ("ORG", 0, 3), ("LOC", 1, 2), ("PER", 4, 5)),
-    sentence("nothing was seen there"),
-    sentence("Ann saw Paris", ("PER", 0, 1), ("LOC", 2, 3)),
-] * 3
+TRAIN = OFFICES * 3
 TINY = sentence("Rome office")
+SHORT = [
+    sentence("Ann slept", ("PER", 0, 1)),
+    sentence("saw Bill", ("PER", 1, 2)),
+    sentence("Rome office", ("ORG", 0, 2), ("LOC", 0, 1)),
+]
+SEVERAL = ("edge", "hypergraph", "state", "state that shares")
+"""Models in which several structures may stand for one set."""
 ALL = 3000
 """More than there are mention sets of ``TINY`` in any model."""
 
@@ -87,6 +86,19 @@ def make(name: str, **settings: object) -> Recognizer:
 
 def model_of(name: str) -> Model | str:
     return VARIANTS.get(name, ENCODED.get(name, name))
+
+
+def changed(model: Model) -> Model:
+    """The settings with other numbers and switches, as far as these are allowed together."""
+    for field in fields(model):
+        value = getattr(model, field.name)
+        other = not value if isinstance(value, bool) else value + 1 if isinstance(value, int) else None
+        if other is None and isinstance(value, float):
+            other = value / 2 + 0.1
+        if other is not None:
+            with suppress(ParameterError):
+                model = replace(model, **{field.name: other})
+    return model
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -258,6 +270,49 @@ class TestModel:
             assert ner.training_["interrupted"]
         except NotFittedError:
             assert named(model_of(name)).parameters()[:1] == ("base",), "only reductions need all of their parts"
+
+    def test_an_encoded_set_has_the_score_of_its_structure(self, name: str, trained: dict[str, Recognizer]) -> None:
+        """What is learnt from is what is found: P(set) = exp(score of its cells) / Z, or more if it has several."""
+        ner = fitted(name, trained)
+        tagger = ner.trained_
+        if not isinstance(tagger, Structured):
+            pytest.skip("it is not made of components")
+        random = np.random.default_rng(5)
+        for one in ner.model_.before(SHORT):
+            rows, shapes = tagger._rows([one], 1)
+            for component in tagger.components:
+                own = [m for m in one.mentions if m.label in component.types]
+                (held,) = hold(tagger.holder, [one.with_mentions(own)], "longest").mentions
+                (cells,) = component.encode_all([held], shapes)
+                size = int(rows.group_ptr[-1]) * len(component.columns)
+                table = random.normal(size=size + len(component.global_names()))
+                belief = component.distribution(table[:size], table[size:], shapes)
+                sets = {tuple(found): p for p, found in belief.k_best(ALL)}
+                alone = math.exp(math.fsum(table[cells]) - belief.log_z)
+                if name in SEVERAL:
+                    assert sets[tuple(in_order(held))] > alone * (1 - 1e-9)
+                else:
+                    assert sets[tuple(in_order(held))] == pytest.approx(alone, rel=1e-9)
+
+    def test_what_it_says_that_it_takes_it_takes(self, name: str, trained: dict[str, Recognizer]) -> None:
+        ner = fitted(name, trained)
+        if not isinstance(ner.trained_, Structured):
+            pytest.skip("it is not made of components")
+        shapes = ner.trained_._rows([TINY], 1)[1]
+        for component in ner.trained_.components:
+            assert any(component.starts()) == ner.model_.penalised
+            if ner.model_.takes_partial:
+                assert len(component.allowed_in([], Known(labels=(), ranges=()), shapes, 0))
+            else:
+                with pytest.raises(ParameterError, match="partial"):
+                    component.allowed_in([], Known(labels=(), ranges=()), shapes, 0)
+
+    def test_other_settings_go_through_a_file(self, name: str, trained: dict[str, Recognizer], tmp_path: Path) -> None:
+        model = changed(named(model_of(name)))
+        Recognizer(model, features=FEATURES, trainer=Auto(max_iter=1), keep="longest", threads=1).fit(TRAIN).save(
+            tmp_path / "other.loom"
+        )
+        assert Recognizer.load(tmp_path / "other.loom").model == model
 
     def test_the_docs_have_a_row(self, name: str, trained: dict[str, Recognizer]) -> None:
         assert f"`{named(model_of(name)).name}`" in (ROOT / "docs" / "choosing-a-model.md").read_text(encoding="utf-8")

@@ -32,10 +32,17 @@ def test_isotonic_is_the_best_rising_sequence(pairs: list[tuple[float, bool]]) -
     ]
     made = isotonic(p, right)
     assert made is not None
-    # A pool is a point at its mean, so the curve has the mean of the best sequence there.
+    # A pool is a point at its mean, so the curve has the mean of the best sequence there. An outer pool that was all
+    # wrong or all right has (0 + 1) / (n + 2) or (n + 1) / (n + 2) instead, if the curve still rises.
+    levels = sorted({round(value, 9) for value in best})
     for value, own in itertools.groupby(zip(best, groups, values, strict=True), key=lambda one: round(one[0], 9)):
         pooled = list(own)
-        center = sum(v * len(g) for _, g, v in pooled) / sum(len(g) for _, g, _ in pooled)
+        count = sum(len(g) for _, g, _ in pooled)
+        center = sum(v * len(g) for _, g, v in pooled) / count
+        if value == 0.0:
+            value = min([1 / (count + 2), *levels[1:2]])
+        elif value == 1.0:
+            value = max([(count + 1) / (count + 2), *levels[-2:-1]])
         assert float(made(center)) == pytest.approx(value, abs=1e-9)
 
 
@@ -54,6 +61,17 @@ def test_curves_rise_and_are_turned_back(pairs: list[tuple[float, bool]], kind: 
     else:
         assert least == 1.0
     assert Calibration.from_json(made.to_json()) == made
+
+
+def test_isotonic_makes_nothing_certain() -> None:
+    """Eight of eight right are nine of ten by the rule of succession, three of three wrong one of five."""
+    p, right = np.array([0.1] * 3 + [0.5] * 2 + [0.99] * 8), np.array([0] * 3 + [0, 1] + [1] * 8, bool)
+    made = isotonic(p, right)
+    assert made is not None
+    assert made([0.1, 0.5, 0.99, 1.0]) == pytest.approx([0.2, 0.5, 0.9, 0.9])
+    few = isotonic(np.array([0.1] + [0.2] * 10), np.array([0] + [1] + [0] * 9, bool))
+    assert few is not None
+    assert few([0.1, 0.2]) == pytest.approx([0.1, 0.1])  # 1 / 3 would be above what comes after it
 
 
 def test_the_slope_that_made_the_data_is_found() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from encoders.tiny import make_encoder
 from extras import needs
-from spanloom import Document, Mention, Recognizer, Sentence
+from spanloom import Document, Recognizer, Sentence
 from spanloom.base.errors import ModelFileError, ParameterError, SpanloomError
 from spanloom.base.model_file import load_arrays, save_arrays
 from spanloom.corpus import Known
@@ -34,6 +34,7 @@ from spanloom.learning import LBFGS, AdamW, Iteration
 from spanloom.models import MODELS, Chain, State, Tagger, Task, named
 from spanloom.models.encoding import EncodedCorpus, needed
 from spanloom.models.holding import hold
+from toy import OFFICES, sentence
 
 needs("torch", "transformers", "tokenizers")
 
@@ -46,20 +47,7 @@ ABLE = sorted(name for name, kind in MODELS.items() if kind.takes_encoder and na
 FAST = AdamW(max_iter=4, rate=1e-3, batch=4)
 
 
-def sentence(text: str, *mentions: tuple[str, int, int]) -> Sentence:
-    words = text.split()
-    heads = [str(i + 2) for i in range(len(words) - 1)] + ["0"]
-    columns = {"head": heads, "deprel": ["dep"] * len(words)}
-    return Sentence(words, [Mention(label, ((start, end),)) for label, start, end in mentions], columns)
-
-
-TRAIN = [
-    sentence("Bill met Ann", ("PER", 0, 1), ("PER", 2, 3)),
-    sentence("they saw the Rome office", ("ORG", 2, 5), ("LOC", 3, 4)),
-    sentence("the Paris office met Bill", ("ORG", 0, 3), ("LOC", 1, 2), ("PER", 4, 5)),
-    sentence("nothing was seen there"),
-    sentence("Ann saw Paris", ("PER", 0, 1), ("LOC", 2, 3)),
-] * 2
+TRAIN = OFFICES * 2
 
 
 @pytest.fixture(scope="module")

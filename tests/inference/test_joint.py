@@ -119,3 +119,9 @@ def test_odds_may_be_certain() -> None:
         found.clamp(never=[A])
     with pytest.raises(ParameterError, match="a number"):
         Independent([A], [math.nan])
+
+
+def test_an_unknown_label_has_the_probability_zero() -> None:
+    """And not −0.0, which prints badly."""
+    joint = Joint([Independent([A], [0.5]), Independent([B], [0.5])])
+    assert str(joint.prob(C)) == "0.0"

@@ -27,6 +27,15 @@ TEXTS = [*(doc.text for doc in read("sample:test")), None, "", "Ünïcode β and
 ROWS = {"pmid": list(range(100, 100 + len(TEXTS))), "abstract": TEXTS}
 
 
+def test_a_string_is_one_column(edge: Recognizer) -> None:
+    table = pyarrow.table(ROWS)
+    assert frames.tag(table, edge, text="abstract", keep="pmid") == frames.tag(
+        table, edge, text="abstract", keep=["pmid"]
+    )
+    with pytest.raises(ParameterError, match=r"no column 'pmidd'; there are pmid, abstract\. keep=… names columns"):
+        frames.tag(table, edge, text="abstract", keep="pmidd")
+
+
 @pytest.fixture(scope="module")
 def edge() -> Recognizer:
     return Recognizer("chain", keep="longest", trainer=LBFGS(max_iter=15)).fit(read("sample:train"))

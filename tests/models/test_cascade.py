@@ -12,23 +12,10 @@ from spanloom.decisions import Best
 from spanloom.learning import LBFGS, Auto
 from spanloom.models import Cascade
 from spanloom.models.guesses import with_guesses
+from toy import genes, sentence
 
-
-def sentence(text, *mentions):
-    return Sentence(text.split(), [Mention(label, (part,)) for label, part in mentions])
-
-
-NESTED = [
-    s
-    for gene in ("lacZ", "p53", "BRCA1", "IL2", "TNF", "STAT5")
-    for s in (
-        sentence(f"the {gene} mRNA levels rise", ("protein", (1, 2)), ("RNA", (1, 3)), ("other", (1, 4))),
-        sentence(f"we saw {gene} today", ("protein", (2, 3))),
-        sentence(f"the {gene} mRNA falls", ("protein", (1, 2)), ("RNA", (1, 3))),
-        sentence("nothing was seen"),
-    )
-]
-NEW = sentence("the xyz1 mRNA levels rise", ("protein", (1, 2)), ("RNA", (1, 3)), ("other", (1, 4)))
+NESTED = genes(("lacZ", "p53", "BRCA1", "IL2", "TNF", "STAT5"))
+NEW = sentence("the xyz1 mRNA levels rise", ("protein", 1, 2), ("RNA", 1, 3), ("other", 1, 4))
 FEATURES = ["word[-1..1]", "collapsed(word)[-1..2]", "word[2]"]
 TRAINER = LBFGS(max_iter=40, l2=0.01)
 
@@ -63,7 +50,7 @@ def spy(monkeypatch):
 
 def test_guesses_in_training_never_come_from_the_documents_own_training(spy):
     """Each sentence is asked once, of a tagger that was not trained on its document, and without its mentions."""
-    sentences = [sentence(f"w{i} x", ("a", (0, 1)), ("b", (0, 2))) for i in range(8)]
+    sentences = [sentence(f"w{i} x", ("a", 0, 1), ("b", 0, 2)) for i in range(8)]
     corpus = [Document(sentences[i : i + 2]) for i in range(0, 8, 2)]
     Recognizer(Cascade(Spy, groups=[["a"], ["b"]], folds=3)).fit(corpus)
     assert [s.tokens for _, asked in spy.asked for s in asked] == [s.tokens for s in sentences]
@@ -75,14 +62,14 @@ def test_guesses_in_training_never_come_from_the_documents_own_training(spy):
 
 def test_where_the_rest_has_no_mention_nothing_is_guessed(spy):
     """The only mention of the first group is in the first sentence: no tagger can be trained for it."""
-    corpus = [sentence("v", ("a", (0, 1)), ("b", (0, 1))), sentence("w", ("b", (0, 1)))]
+    corpus = [sentence("v", ("a", 0, 1), ("b", 0, 1)), sentence("w", ("b", 0, 1))]
     Recognizer(Cascade(Spy, groups=[["a"], ["b"]], folds=2)).fit(corpus)
     assert [s.features for s in spy.trained[-1]] == [[[]], [["guess[0]=B-guess"]]]
 
 
 def test_later_parts_are_trained_on_guesses(spy):
     """The second part sees, in training, only what the spies found, not the gold."""
-    corpus = [sentence("v w", ("a", (0, 1)), ("b", (0, 2))) for _ in range(4)]
+    corpus = [sentence("v w", ("a", 0, 1), ("b", 0, 2)) for _ in range(4)]
     Recognizer(Cascade(Spy, groups=[["a"], ["b"]], folds=2)).fit(corpus)
     assert len(spy.trained) == 1 + 2 + 1
     assert all(s.features is None for s in spy.trained[0])
@@ -128,8 +115,8 @@ def test_nested_mentions_are_learned_and_survive_the_file(groups, order, tmp_pat
 
 def test_by_performance_puts_the_easiest_first():
     """A label that always is the same word comes before a more frequent one that nothing tells from the outside."""
-    hard = [sentence(f"u{i} v{i}", ("hard", (i % 2, i % 2 + 1))) for i in range(12)]
-    easy = [sentence("an easy one", ("easy", (1, 2))) for _ in range(6)]
+    hard = [sentence(f"u{i} v{i}", ("hard", i % 2, i % 2 + 1)) for i in range(12)]
+    easy = [sentence("an easy one", ("easy", 1, 2)) for _ in range(6)]
     mixed = [s for pair in zip(hard[::2], hard[1::2], easy, strict=True) for s in pair]
     ner = Recognizer(Cascade(groups="by-performance", folds=3), features=["word"], trainer=Auto(max_iter=20)).fit(mixed)
     assert ner.trained_.order == [("easy",), ("hard",)]
@@ -138,11 +125,11 @@ def test_by_performance_puts_the_easiest_first():
 def test_a_guess_helps_where_only_it_tells():
     """`outer` stands before an inner mention, and its own word does not tell: only the guess on the next one does."""
     train = [
-        sentence(f"{a} {b} z", *([("inner", (1, 2)), ("outer", (0, 1))] if b == "key" else []))
+        sentence(f"{a} {b} z", *([("inner", 1, 2), ("outer", 0, 1)] if b == "key" else []))
         for a in "pqrs"
         for b in ("key", "dull")
     ] * 3
-    new = sentence("t key z", ("inner", (1, 2)), ("outer", (0, 1)))
+    new = sentence("t key z", ("inner", 1, 2), ("outer", 0, 1))
     for guesses in (True, False):
         model = Cascade(groups=[["inner"], ["outer"]], folds=3, guesses=guesses)
         found = Recognizer(model, features=["word"], trainer=TRAINER).fit(train).predict(new).mentions
@@ -151,7 +138,7 @@ def test_a_guess_helps_where_only_it_tells():
 
 def test_what_a_cascade_cannot_hold():
     """A protein in a protein; a label of no group; groups nobody has."""
-    same = [*NESTED, sentence("a b", ("protein", (0, 1)), ("protein", (0, 2)))]
+    same = [*NESTED, sentence("a b", ("protein", 0, 1), ("protein", 0, 2))]
     with pytest.raises(EncodingError, match="overlaps a mention of the same group"):
         cascade().fit(same)
     ner = cascade(Auto(max_iter=2), keep="innermost").fit(same)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import log_z
+from spanloom import Recognizer
 from spanloom._native import ChoiceStructure, SegmentLayout, StructuredLoss, Supervision
 from spanloom.corpus import Known, Mention, Sentence
 from spanloom.models.chain import ChainComponent
@@ -204,3 +205,10 @@ def test_local_models_count_tokens_with_known_labels_and_histories():
     expected = sum(np.logaddexp(*scores[t]) - scores[t, y] for t, y in ((0, 0), (1, 1)))
     assert loss == pytest.approx(expected)
     np.testing.assert_allclose(gradient.reshape(4, 2)[2:], 0, atol=1e-15)
+
+
+def test_a_tagger_of_columns_takes_sentences_whose_mentions_are_known_in_part():
+    """What is unknown are mentions; the column is whole."""
+    words = Sentence(["a", "b"], [], {"pos": ["N", "V"]}, known=Known(labels=("x",)))
+    ner = Recognizer("tagger", features=["word"]).fit([words] * 3)
+    assert ner.predict(words).columns["pos"] == ["N", "V"]

@@ -17,24 +17,10 @@ from spanloom.learning import Auto
 from spanloom.models import MODELS, Innermost, Joined, Layered, Memm
 from spanloom.models.layered import LayeredParts
 from spanloom.models.reduction import Reduction
+from toy import genes, sentence
 
-
-def sentence(text, *mentions):
-    return Sentence(text.split(), [Mention(label, (part,)) for label, part in mentions])
-
-
-GENES = ("lacZ", "p53", "BRCA1", "IL2", "TNF")
-NESTED = [
-    s
-    for gene in GENES
-    for s in (
-        sentence(f"the {gene} mRNA levels rise", ("protein", (1, 2)), ("RNA", (1, 3)), ("other", (1, 4))),
-        sentence(f"we saw {gene} today", ("protein", (2, 3))),
-        sentence(f"the {gene} mRNA falls", ("protein", (1, 2)), ("RNA", (1, 3))),
-        sentence("nothing was seen"),
-    )
-]
-NEW = sentence("the xyz1 mRNA levels rise", ("protein", (1, 2)), ("RNA", (1, 3)), ("other", (1, 4)))
+NESTED = genes(("lacZ", "p53", "BRCA1", "IL2", "TNF"))
+NEW = sentence("the xyz1 mRNA levels rise", ("protein", 1, 2), ("RNA", 1, 3), ("other", 1, 4))
 SETTINGS = {"features": ["word[-1..1]", "collapsed(word)[-1..2]", "word[2]"], "max_iter": 40, "l2": 0.01}
 REDUCTIONS = sorted(name for name, kind in MODELS.items() if issubclass(kind, Reduction))
 HOLDING = {"layered": {}, "layered outside-in": {"direction": "outside-in"}, "joined": {}}
@@ -120,7 +106,7 @@ class ByHeart:
 
 def test_taggers_of_ones_own(tmp_path):
     """Anything with fit and predict is reduced to; only its file cannot be written."""
-    ner = Recognizer(Layered(base=ByHeart)).fit([sentence("a b", ("x", (0, 1)), ("y", (0, 2)))])
+    ner = Recognizer(Layered(base=ByHeart)).fit([sentence("a b", ("x", 0, 1), ("y", 0, 2))])
     assert ner.predict(sentence("c a")).mentions == [Mention("x", ((1, 2),)), Mention("y", ((1, 2),))]
     with pytest.raises(ParameterError, match="taggers of your own"):
         ner.save(tmp_path / "m.loom")
@@ -128,7 +114,7 @@ def test_taggers_of_ones_own(tmp_path):
 
 def test_rare_joined_labels_back_off():
     """`B-x+B-y` occurs once: y is given up in that sentence, and nothing else is."""
-    odd = sentence("the odd one", ("protein", (1, 2)), ("strange", (1, 3)))
+    odd = sentence("the odd one", ("protein", 1, 2), ("strange", 1, 3))
     ner = make("joined", rare=2, max_iter=5).fit([*NESTED, odd])
     assert ner.lost_ == [(len(NESTED), Mention("strange", ((1, 3),)))]
     assert ner.ceiling_ == pytest.approx(31 / 32)
@@ -144,7 +130,7 @@ def test_joined_labels_that_were_never_seen_are_out_of_reach():
 
 
 def test_what_joined_labels_can_reach_of_the_development_data_is_told():
-    unseen = sentence("the p53 mRNA levels", ("protein", (1, 2)), ("other", (1, 4)))
+    unseen = sentence("the p53 mRNA levels", ("protein", 1, 2), ("other", 1, 4))
     ner = make("joined", max_iter=3).fit(NESTED, dev=[unseen, NEW])
     assert ner.training_["dev_ceiling"] == pytest.approx(4 / 5)
     assert make("layered", max_iter=3).fit(NESTED, dev=[unseen, NEW]).training_["dev_ceiling"] == 1.0

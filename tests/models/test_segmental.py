@@ -64,7 +64,7 @@ def test_features_of_whole_mentions_need_some_of_gaps():
 
 
 def test_a_mention_penalty_moves_recall():
-    """Less than nothing is asked for a mention: more are found."""
+    """A penalty above 0 is a bonus for every mention: more are found."""
     ner = Recognizer("segmental", features=["bias", "size"], trainer=LBFGS(l2=1.0)).fit(HARD)
     found = []
     for value in (-5.0, 0.0, 5.0):

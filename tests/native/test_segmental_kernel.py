@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oracles import agree, finite_differences, log_z, segment_rows, segmental_structures
 from spanloom._native import Lattices, Likelihood, SegmentalStructure, SegmentLayout, SparseRows, Supervision
-from spanloom.corpus import valid_spans
+from strategies import lattices
 
 MENTION, WIDTH = 7, 8
 SPREADS = st.sampled_from([0.1, 1.0, 5.0, 50.0, 1000.0])
@@ -20,14 +20,7 @@ def cases(draw, most=4):
     """A sentence with few enough candidates that all sets of them can be listed, and scores."""
     n = draw(st.integers(0, most))
     layout = SegmentLayout(draw(st.integers(1, 3)), draw(st.integers(1, 3)), inside=draw(st.booleans()), gaps=True)
-    longest = draw(st.integers(1, most))
-    if draw(st.booleans()):
-        spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + longest) + 1)]
-        native = Lattices.up_to(np.array([n]), longest, layout)
-    else:
-        heads = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
-        spans = list(valid_spans(heads, longest=longest, single=False))
-        native = Lattices.guided(np.array([n]), np.array(heads, np.int32), longest, layout, single=False)
+    spans, native = draw(lattices(n, most, layout))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     scores = random.normal(size=(native.rows, WIDTH)) * draw(SPREADS)
     relations = random.normal(size=3) * draw(SPREADS)

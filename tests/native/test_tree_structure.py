@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import expected_cells, log_z, nested_sets, segment_rows, tree_structures
+from oracles import agree, nested_sets, segment_rows, tree_structures
 from spanloom._native import Lattices, SegmentLayout, TreeStructure
-from spanloom.corpus import valid_spans
 from spanloom.schemes.nested import Contexts
+from strategies import lattices
 
 
 def contexts(width: int, random: np.random.Generator) -> np.ndarray:
@@ -28,14 +28,7 @@ def cases(draw):
     width = draw(st.integers(1, 3))
     n = draw(st.integers(0, {1: 4, 2: 3, 3: 2}[width]))
     layout = SegmentLayout(draw(st.integers(1, 3)), draw(st.integers(1, 3)), inside=draw(st.booleans()))
-    longest = draw(st.integers(1, 4))
-    if draw(st.booleans()):
-        spans = [(i, j) for i in range(n) for j in range(i + 1, min(n, i + longest) + 1)]
-        native = Lattices.up_to(np.array([n]), longest, layout)
-    else:
-        heads = draw(st.lists(st.integers(0, n), min_size=n, max_size=n))
-        spans = list(valid_spans(heads, longest=longest, single=False))
-        native = Lattices.guided(np.array([n]), np.array(heads, np.int32), longest, layout, single=False)
+    spans, native = draw(lattices(n, 4, layout))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     following = contexts(width, random)
     spreads = st.sampled_from([0.1, 3.0, 50.0, 2000.0])
@@ -47,32 +40,9 @@ def cases(draw):
     return spans, native, TreeStructure(width, native, following.ravel()), scores, rules, listed, random
 
 
-def agree(structure, scores, rules, mask, listed):
+def check(structure, scores, rules, mask, listed):
     """log Z, expected uses, the best tree, k best and the count are those of the list."""
-    flat, pairs = scores.ravel(), rules.ravel()
-    height, width = scores.shape
-    value, expected = structure.expectations(flat, pairs, mask=mask)
-    score, cells = structure.best(flat, pairs, mask=mask)
-    graph = structure.graph(height, mask=mask)
-    assert graph.count() == len(listed)
-    possible = [(total, used) for total, used, _ in listed if total > -math.inf]
-    if not possible:
-        assert value == score == -math.inf
-        assert not expected.any()
-        assert not len(cells)
-        return
-    tolerance = 1e-9 * max(1.0, abs(log_z(possible)))
-    assert value == pytest.approx(log_z(possible), abs=tolerance)
-    np.testing.assert_allclose(expected, expected_cells(possible, height * width + rules.size), atol=1e-8)
-    assert score == pytest.approx(max(total for total, _ in possible), abs=tolerance)
-    best = {tuple(c for c in used if c < height * width): total for total, used in possible}
-    assert best[tuple(cells.tolist())] == pytest.approx(score, abs=tolerance)
-    engine, marginals = graph.expectations(np.concatenate([flat, pairs]))
-    assert engine == pytest.approx(value, abs=tolerance)
-    np.testing.assert_allclose(marginals, expected, atol=1e-8)
-    ranked = sorted((total for total, _ in possible), reverse=True)
-    found = [one for one, _ in graph.k_best(np.concatenate([flat, pairs]), 5)]
-    np.testing.assert_allclose(found, ranked[:5], atol=tolerance)
+    agree(structure, scores, rules, mask, [(total, used) for total, used, _ in listed])
 
 
 @settings(max_examples=300, deadline=None)
@@ -80,7 +50,7 @@ def agree(structure, scores, rules, mask, listed):
 def test_kernel_and_engine_equal_enumeration(case):
     """Also for scores that leave the range of the kernel."""
     _, _, structure, scores, rules, listed, _ = case
-    agree(structure, scores, rules, None, listed)
+    check(structure, scores, rules, None, listed)
 
 
 @settings(max_examples=300, deadline=None)
@@ -92,7 +62,7 @@ def test_masks_leave_the_sets_with_what_must_be_and_without_what_must_not(case, 
     forced = {(*spans[s], y) for s, y in np.argwhere(mask == 2).tolist()}
     never = {(*spans[s], y) for s, y in np.argwhere(mask == 0).tolist()}
     left = [one for one in listed if forced <= one[2] and not never & one[2]]
-    agree(structure, scores, rules, mask.ravel(), left)
+    check(structure, scores, rules, mask.ravel(), left)
 
 
 @settings(max_examples=200, deadline=None)
@@ -104,7 +74,7 @@ def test_a_whole_set_that_must_be_is_the_only_one(case):
     mask = np.zeros((len(spans), scores.shape[1]), np.uint8)
     for i, j, y in one[2]:
         mask[spans.index((i, j)), y] = 2
-    agree(structure, scores, rules, mask.ravel(), [one])
+    check(structure, scores, rules, mask.ravel(), [one])
 
 
 @pytest.mark.parametrize(("n", "width"), [(n, 1) for n in range(6)] + [(n, 2) for n in range(5)])

@@ -101,3 +101,20 @@ def test_what_is_wrong_is_said(loom: Path, table: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 nonsense")
     with pytest.raises(CorpusError, match="not Parquet"):
         tag_files(loom, [f"{tmp_path}/bad.parquet"], tmp_path / "third", engine=here)
+
+
+def test_one_file_has_our_columns_and_a_folder_those_of_the_input(loom: Path, table: Path, tmp_path: Path) -> None:
+    """As docs/formats.md says."""
+    from running import run
+
+    source = f"parquet:{table}?text=body&id=pmid"
+    for out, columns in (
+        ("one.parquet", "id text tokens offsets sentences mentions columns features meta"),
+        ("out/", "pmid title body mentions"),
+    ):
+        done = run("tag", loom, source, "-o", f"{tmp_path}/{out}", *(["--jobs", "1"] if out == "out/" else []))
+        assert done.returncode == 0, done.stderr
+        path = tmp_path / ("out/in.parquet" if out == "out/" else out)
+        assert pq.read_schema(path).names == columns.split()
+        assert pq.read_table(path).num_rows == len(TEXTS)
+    assert '"title"' in pq.read_table(tmp_path / "one.parquet").column("meta").to_pylist()[1]

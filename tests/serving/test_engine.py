@@ -43,8 +43,8 @@ def test_many_requests_at_once_get_their_own_answers(ner: Recognizer) -> None:
         engine.close()
 
 
-def test_one_request_too_many_is_refused(ner: Recognizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Engine(ner, workers=1, limit=3)
+def held(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Let an engine wait before it works, until the event is set."""
     gate = threading.Event()
     whole = engine._lines
 
@@ -53,6 +53,12 @@ def test_one_request_too_many_is_refused(ner: Recognizer, monkeypatch: pytest.Mo
         return whole(items, asked)
 
     monkeypatch.setattr(engine, "_lines", slow)
+    return gate
+
+
+def test_one_request_too_many_is_refused(ner: Recognizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(ner, workers=1, limit=3)
+    gate = held(engine, monkeypatch)
     try:
         taken = [engine.submit([Plain("", text)], Asked()) for text in TEXTS[:3]]
         with pytest.raises(Busy, match="3 requests are waiting already"):
@@ -76,14 +82,7 @@ def test_what_has_waited_too_long_is_not_worked_on(ner: Recognizer) -> None:
 
 def test_one_bad_text_does_not_spoil_its_batch(ner: Recognizer, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(ner, workers=1)
-    gate = threading.Event()
-    whole = engine._lines
-
-    def slow(items, asked):  # type: ignore[no-untyped-def]
-        gate.wait()
-        return whole(items, asked)
-
-    monkeypatch.setattr(engine, "_lines", slow)
+    gate = held(engine, monkeypatch)
     try:
         first = engine.submit([Plain("", "x")], Asked())
         good, bad = engine.submit([Plain("", TEXTS[0])], Asked()), engine.submit([Plain("", "\ud800")], Asked())

@@ -107,7 +107,7 @@ class HypergraphPosterior {
   Shares share(const double* next, std::size_t stride, std::size_t g, std::size_t r) const {
     Shares made;
     const Wide& all = after_[g * width_ + r];
-    const double* own = next - stride;
+    const double* own = g > 0 ? next - stride : next;  // r is 0 before the first token, so that it is not read there
     const auto times = static_cast<double>(r);
     const Wide end = r > 0 ? Wide::exp(times * own[Hypergraph::kEnd]) : Wide(1.0);
     for (std::size_t s = 0; s < 2; ++s) made.ends[s] = Wide::share(end * onward(g, 0, s), all);

@@ -26,8 +26,9 @@ void Tying::check(std::size_t scores, const char* name) const {
   const bool sized =
       ptr.size() == scores + 1 && ptr.front() == 0 && ptr.back() == static_cast<std::int64_t>(params.size());
   if (!sized || !std::is_sorted(ptr.begin(), ptr.end())) {
-    throw std::invalid_argument(std::string("[Tying] ") + name + " must have ascending pointers for " +
-                                std::to_string(scores) + " scores");
+    throw std::invalid_argument(std::string("[Tying] ") + name + " needs " + std::to_string(scores + 1) +
+                                " ascending pointers, from 0 to " + std::to_string(params.size()) + ", for " +
+                                std::to_string(scores) + " scores; got " + std::to_string(ptr.size()));
   }
   if (!values.empty() && values.size() != params.size()) {
     throw std::invalid_argument(std::string("[Tying] ") + name + " has " + std::to_string(values.size()) +

@@ -41,12 +41,14 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     parser: ParserOption = None,
     probabilities: Annotated[
-        bool,
+        bool | None,
         typer.Option(
             "--probabilities/--no-probabilities",
-            help="Ask the model for probabilities: whether they can be believed, and what a threshold would do.",
+            help="Ask the model for probabilities: whether they can be believed, and what a threshold would do; if not "
+            "said, where that is quick.",
+            show_default=False,
         ),
-    ] = False,
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads of the model; all cores if left out.")] = None,
 ) -> None:
     """Score predicted mentions, all levels of nesting alike, and by label, kind, length and more.

@@ -47,7 +47,9 @@ def explain(
 ) -> None:
     """Say why the model finds a mention, or does not: its log-odds, and the features that make the difference.
 
-    [bold]Example:[/bold] spanloom explain gene.loom "IL-2 gene expression" --mention DNA:0-2
+    Numbers count tokens, from 0, without the one after the last: IL-2 gene are the four tokens 0-4 (IL, -, 2, gene).
+
+    [bold]Example:[/bold] spanloom explain gene.loom "IL-2 gene expression" --mention DNA:0-4
     """
     from spanloom.drawing.explanation import as_html, as_text, page
     from spanloom.formats import read

@@ -42,7 +42,7 @@ def run_model(
     threads: int | None = None,
     parser: str | None = None,
     *,
-    probabilities: bool = False,
+    probabilities: bool | None = False,
 ) -> tuple[list[Document], float]:
     """Return what a model finds in the gold documents, and the seconds that it took."""
     from spanloom.recognizer import Recognizer

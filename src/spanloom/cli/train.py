@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping
 from itertools import chain
@@ -22,6 +23,7 @@ from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
 
 if TYPE_CHECKING:
+    from spanloom.evaluation.calibration import Curve
     from spanloom.recognizer import Recognizer
 
 DATA, MODEL, LEARNING, RUN = "Data", "Model", "Learning", "Run"
@@ -257,12 +259,19 @@ def train(
         raise typer.Exit(130)
 
 
+UNSURE = 0.05
+"""A penalty that finds mentions of a lower probability is pointed out."""
+REFINING = ("calibrate", "exclusive")
+"""Settings of a decision that leave open which one it is."""
+
+
 def _takes_penalty(wanted: Mapping[str, Any]) -> bool:
     """Whether a mention penalty is chosen, since nobody says how to decide: it costs little, and small data need it."""
     from spanloom.models import named
     from spanloom.models.reduction import Reduction
 
-    if {name.replace(".", "__").split("__")[0] for name in wanted} & {"decide", "penalty", "exclusive", "calibrate"}:
+    parts = [name.replace(".", "__").split("__") for name in wanted]
+    if any(part[-1] in ("decide", "penalty") or (part[0] == "decide" and part[-1] not in REFINING) for part in parts):
         return False
     model = wanted.get("model", "auto")
     if model == "auto":
@@ -323,18 +332,21 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
     if t["dev_f1"] is not None:
         console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
     if ner.penalty_curve_ is not None and "decision" not in t:
-        score = ner.penalty_curve_.at(ner.penalty_curve_.chosen or 0.0)
-        console.print(
-            f"mention penalty {ner.penalty_curve_.chosen or 0:g} for all labels gives "
-            f"{'F1' if t['dev_f1'] is None else 'dev F1'} {100 * score.f1:.2f} "
-            f"(P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
-            f"{' on training data, cross-fitted' if t['dev_f1'] is None else ''}"
-        )
+        console.print(_penalty(ner.penalty_curve_, "training data, cross-fitted" if t["dev_f1"] is None else "dev"))
+        low = 1 / (1 + math.exp(ner.penalty_curve_.chosen or 0.0))
+        if low < UNSURE:
+            console.print(
+                f"at this penalty, mentions with a probability of {low:.2f} are found, too; for surer ones, tag with "
+                "--above 0.5, or train with --penalty 0",
+                style="yellow",
+            )
         if ner.get_params().get("decide__penalty") == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}")
     if "decision" in t:
         console.print(_decision(t["decision"]))
+    if ner.get_params().get("decide__calibrate", "none") != "none" and "kind" in t.get("calibration", {}):
+        console.print(_calibration(t["calibration"]))
     if "tokenizer" in t and t["tokenizer"]["agreement"] < 1:
         console.print(tokenizer_words(t["tokenizer"]), style="yellow" if reproduces_badly(ner) else None)
     ceiling = t["dev_ceiling"]
@@ -348,6 +360,23 @@ def _tell(console: Console, ner: Recognizer, output: Path) -> None:
             what.append(f"{t['misread']:,} are read back as other mentions")
         recall = f"its recall on such data is at most {100 * ner.ceiling_:.1f} %"
         console.print(f"{', '.join(what)}: {recall}", style="yellow")
+
+
+def _penalty(curve: Curve, where: str) -> str:
+    """Say what a mention penalty gives on the data that it was chosen on, before mentions exclude each other."""
+    without, score = curve.at(0.0), curve.at(curve.chosen or 0.0)
+    figures = f"F1 {100 * score.f1:.2f} (P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
+    return f"mention penalty {curve.chosen or 0:g} for all labels: {figures} on {where}, without {100 * without.f1:.2f}"
+
+
+def _calibration(facts: Mapping[str, Any]) -> str:
+    """Say how far probabilities were from shares of right answers, and what was done about it."""
+    if facts["kind"] == "none":
+        return f"calibration none: error {100 * facts['error']:.1f} % on {facts['measured_on']}; no curve is better"
+    return (
+        f"calibration {facts['kind']}: error {100 * facts['error']:.1f} % → {100 * facts['error_calibrated']:.1f} % on "
+        f"{facts['measured_on']}"
+    )
 
 
 def _decision(chosen: Mapping[str, Any]) -> str:

@@ -153,13 +153,14 @@ def isotonic(p: Floats, right: Bools) -> Calibration | None:
     """Return the rising curve of the least squared error: pool adjacent violators.
 
     Each pool is a point, at its mean probability, and the points are joined; 0 stays 0, and the curve is flat after the
-    last pool.
+    last pool. That all n mentions of the last pool were right makes nothing certain: it has (n + 1) / (n + 2), a first
+    pool that was all wrong 1 / (n + 2) (Laplace's rule of succession), as far as the curve rises then.
 
     Examples
     --------
     >>> made = isotonic(np.array([0.2, 0.4, 0.6, 0.8]), np.array([0, 1, 0, 1], bool))
-    >>> made([0.2, 0.35, 0.5, 0.65, 0.8]).round(6).tolist()
-    [0.0, 0.25, 0.5, 0.75, 1.0]
+    >>> made([0.2, 0.35, 0.5, 0.65, 0.8]).round(3).tolist()
+    [0.333, 0.417, 0.5, 0.583, 0.667]
     """
     values, place, counts = np.unique(p, return_inverse=True, return_counts=True)  # what is as probable is one pool
     sums = np.bincount(place.reshape(-1), weights=right, minlength=len(values))
@@ -170,7 +171,12 @@ def isotonic(p: Floats, right: Bools) -> Calibration | None:
             before = pools.pop()
             pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
         pools.append(pool)
-    points = [(0.0, 0.0), *((q / n, y / n) for y, q, n in pools)]
+    means = [y / n for y, _, n in pools]
+    if means[0] == 0.0:
+        means[0] = min([1 / (pools[0][2] + 2), *means[1:2]])
+    if means[-1] == 1.0:
+        means[-1] = max([(pools[-1][2] + 1) / (pools[-1][2] + 2), *means[-2:-1]])
+    points = [(0.0, 0.0), *((q / n, mean) for (_, q, n), mean in zip(pools, means, strict=True))]
     return Calibration("isotonic", tuple(value for point in points for value in point))
 
 

@@ -83,8 +83,7 @@ def choose_one(curves: Mapping[str, Curve]) -> Curve:
     """Add the curves of all labels up and choose the value with the highest micro F1."""
     summed = [_total(scores) for scores in zip(*(c.scores for c in curves.values()), strict=True)]
     curve = Curve("mention penalty", list(GRID), summed)
-    alike = len({score.f1 for score in summed}) == 1
-    return Curve(curve.name, curve.values, curve.scores, 0.0 if alike else curve.best)
+    return Curve(curve.name, curve.values, curve.scores, curve.best)
 
 
 def choose_each(curves: Mapping[str, Curve]) -> Penalty:

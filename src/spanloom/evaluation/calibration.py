@@ -36,10 +36,11 @@ class Curve:
 
     @property
     def best(self) -> float:
-        """The value with the highest F1; of several, the middle one."""
+        """The value with the highest F1; of several, 0 if it is one of them, else the middle one."""
         top = max(s.f1 for s in self.scores)
         places = [i for i, s in enumerate(self.scores) if s.f1 == top]
-        return self.values[places[len(places) // 2]]
+        values = [self.values[i] for i in places]
+        return 0.0 if 0.0 in values else values[len(values) // 2]
 
     def at(self, value: float) -> Score:
         """Return the score at the nearest value."""

@@ -51,7 +51,7 @@ class Joint(Distribution):
         owners = [part for part in self.parts if mention.label in part.labels]
         if len(owners) == 1:
             return owners[0].prob(mention)
-        return -math.expm1(sum(_log1m(part.prob(mention)) for part in owners))
+        return 0.0 - math.expm1(sum(_log1m(part.prob(mention)) for part in owners))  # never −0.0
 
     def _above(self, above: float) -> Iterator[Mention]:
         if not self._shared:

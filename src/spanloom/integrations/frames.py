@@ -29,7 +29,7 @@ def tag(
     model: str | os.PathLike[str] | Recognizer,
     *,
     text: str = "text",
-    keep: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
     probabilities: bool = False,
     above: float | None = None,
     threads: int | None = None,
@@ -45,7 +45,7 @@ def tag(
     text
         The column of the texts.
     keep
-        Columns that go along, such as an id; their names must be none of the following.
+        A column that goes along, such as an id, or several; their names must be none of the following.
     probabilities, above
         As in ``Recognizer.predict``.
     threads
@@ -60,12 +60,12 @@ def tag(
     """
     arrow = need("pyarrow", "frames")
     table, back = _table(frame)
+    keep = [keep] if isinstance(keep, str) else list(keep)
+    known = ", ".join(map(str, table.column_names)) or "none"
     for name in (text, *keep):
         if name not in table.column_names:
-            known = ", ".join(map(str, table.column_names)) or "none"
-            raise ParameterError(
-                f"the frame has no column {name!r}; there are {known}. Say text=… for that of the texts"
-            )
+            way = "Say text=… for that of the texts" if name == text else "keep=… names columns that go along"
+            raise ParameterError(f"the frame has no column {name!r}; there are {known}. {way}")
     taken = [name for name in keep if name in OURS]
     if taken:
         raise ParameterError(f"a column of keep has a name that the result has: {', '.join(taken)}; rename it first")

@@ -159,6 +159,6 @@ class StructureTrainer(Trainer):
         """Raise for tied weights, where the trainer cannot learn them."""
         if problem.site_tying is not None or problem.global_tying is not None:
             raise ParameterError(
-                f"the trainer {self.name!r} learns a weight for every label and cannot tie them; with several "
-                'representations use trainer="lbfgs"'
+                f"the trainer {self.name!r} learns a weight for every column, and this model sums scores from shared "
+                'weights (several representations, or a component with tying); use trainer="lbfgs"'
             )

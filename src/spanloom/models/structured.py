@@ -364,7 +364,10 @@ class Structured(Trained):
         for number, component in enumerate(self.components):
             starts = component.starts()
             if component.types & chosen.keys() and not any(starts):
-                raise ParameterError("this model has no cells that start mentions, so that it takes no mention penalty")
+                raise ParameterError(
+                    f"the model {self.model.name!r} has no cells that start mentions, so that it takes no mention "
+                    "penalty: leave it out, or define `starts` in the component of a model of your own"
+                )
             offsets = np.array(
                 [chosen.get(label, 0.0) if label is not None and label not in untrained else 0.0 for label in starts]
             )

@@ -80,6 +80,7 @@ class Tagger(StructuredModel):
 
     name = "tagger"
     penalised = False
+    takes_partial = False
     holds = "one label for every token"
 
     @property
@@ -115,4 +116,8 @@ def column_as_mentions(sentence: Sentence, name: str, number: int) -> Sentence:
     if name not in sentence.columns:
         remedy = "Add the column to the data, or choose another one."
         raise missing_column(name, sentence, number, f"the tagger of {name!r} learns", remedy=remedy)
-    return sentence.with_mentions([Mention(tag, ((t, t + 1),)) for t, tag in enumerate(sentence.columns[name])])
+    tags = [Mention(tag, ((t, t + 1),)) for t, tag in enumerate(sentence.columns[name])]
+    # Of mentions some may be unknown; a column is there for every token.
+    return Sentence(
+        sentence.tokens, tags, sentence.columns, sentence.text, sentence.spans, sentence.features, sentence.meta
+    )
