@@ -469,7 +469,9 @@ def test_the_summary_says_what_multilabel_gives_up_where_nobody_chose_it(tmp_pat
         assert Recognizer.load(tmp_path / "m.loom").gives_probabilities() == probable, options
 
 
-@pytest.mark.parametrize(("gap", "words"), [(4.3, "far from its optimum (up to 430 % above it)"), (1e-4, "0.01 %")])
+@pytest.mark.parametrize(
+    ("gap", "words"), [(4.3, "far from its optimum (up to 430 % above it)"), (999, "too few"), (1e-4, "0.01 %")]
+)
 def test_how_near_the_optimum_is_is_said_in_plain_numbers(tmp_path: Path, gap: float, words: str) -> None:
     ner = Recognizer("chain", trainer=Auto(max_iter=2), threads=1).fit([doc("a")] * 3)
     ner.save(tmp_path / "m.loom")

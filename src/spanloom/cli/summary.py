@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 UNSURE = 0.05
 """A penalty that finds mentions of a lower probability is pointed out."""
-FAR = 0.1
-"""An objective that may be so far above its optimum, relatively, is not called near."""
+FAR, UNTOLD = 0.1, 10.0
+"""An objective that may be so far above its optimum, relatively, is not called near; a larger number says nothing."""
 
 
 def tell(console: Console, ner: Recognizer, output: Path) -> None:
@@ -49,7 +49,7 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
         if t["gap"] < FAR:
             console.print(f"the objective, {t['objective']:,.2f}, is within {100 * t['gap']:.2g} % of its optimum")
         else:
-            how = f"up to {100 * t['gap']:,.0f} % above it"
+            how = f"up to {100 * t['gap']:,.0f} % above it" if t["gap"] < UNTOLD else "too few iterations to tell"
             console.print(f"the objective, {t['objective']:,.2f}, may be far from its optimum ({how})")
     if "start" in t:
         console.print(f"{100 * t['start']:.1f} % of the features were known to the model that it started from")
