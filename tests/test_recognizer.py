@@ -355,6 +355,14 @@ def test_labels_unseen_in_training_are_just_missed(ner):
     assert report.recall == 0
 
 
+def test_a_parameter_by_its_last_part_is_told_its_whole_name():
+    """As grids give it; the names of others are listed."""
+    with pytest.raises(ParameterError, match=r"no parameter 'l2' of its own; it has 'trainer__l2'"):
+        Recognizer("edge").set_params(l2=0.1)
+    with pytest.raises(ParameterError, match=r"no parameter 'lx'; they have model"):
+        Recognizer("edge").set_params(lx=0.1)
+
+
 def test_use_before_fit():
     """Every use says what to do first."""
     for use in (lambda n: n.predict("x"), lambda n: n.save("x"), lambda n: n.score(TOY), lambda n: n.k_best(TOY[0], 2)):

@@ -78,6 +78,9 @@ class Parameters:
             else:
                 within["trainer"] = LBFGS(*_common(given)) if model == AUTO else named(model).trainer(given)
         whole = {name: value for name, value in params.items() if name not in within}
+        for name in whole:
+            if name.partition(JOINT)[0] not in own:
+                self._hint(name)
         for name, value in merge("the settings of a Recognizer", own | within, whole).items():
             if value is not own[name]:
                 setattr(self, name, value)
@@ -85,6 +88,14 @@ class Parameters:
             if name in params and hasattr(self, "trained_") and not isinstance(params[name], str):
                 getattr(self, method)(params[name])
         return self
+
+    def _hint(self, name: str) -> None:
+        """Raise with the whole name of a parameter that is given by its last part; nothing if there is none."""
+        try:
+            full = self.full_name(name)
+        except ParameterError:
+            return
+        raise ParameterError(f"a Recognizer has no parameter {name!r} of its own; it has {full!r}")
 
     def full_name(self, name: str) -> str:
         """Return the whole name of a parameter that is given by its last part, e.g. ``trainer__l2`` for ``l2``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import spanloom.cli
@@ -21,6 +23,7 @@ from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.base.errors import CorpusError, SpanloomError
 from spanloom.cli.app import app
 from spanloom.cli.progress import TrainingProgress
+from spanloom.cli.summary import tell
 from spanloom.learning import Auto, Iteration
 
 
@@ -225,7 +228,7 @@ def test_long_work_shows_its_progress(tmp_path: Path, monkeypatch: pytest.Monkey
     write([doc("a"), doc("b")], tmp_path / "in.jsonl")
     monkeypatch.setattr("spanloom.cli.counting.EVERY_SECONDS", 0.0)
     lines = run("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl").stderr.splitlines()
-    assert [line.split(",")[0] for line in lines] == ["1 documents", "2 documents", "2 documents"]
+    assert [line.split(",")[0] for line in lines] == ["1 document", "2 documents", "2 documents"]
     assert "written to" in lines[-1]
 
 
@@ -432,3 +435,47 @@ def test_a_document_without_id_has_no_empty_one(tmp_path: Path, name: str) -> No
     back = list(read(tmp_path / name))
     assert [d.id for d in back] == ["", "b", ""]
     assert not any("newdoc" in str(s.meta) for d in back for s in d.sentences)
+
+
+def test_labels_with_brackets_are_shown_as_they_are_in_an_audit(tmp_path: Path) -> None:
+    docs = [Document([Sentence(["Anna", str(k)], [Mention("[/person]", ((0, 1),))])], str(k)) for k in range(8)]
+    write([*docs, Document([Sentence(["Anna", "sings"])], "x")], tmp_path / "in.jsonl")
+    shown = run("audit", tmp_path / "in.jsonl", "--model", "chain", "--folds", 3, "-n", 1).stdout
+    assert "[/person] “Anna”" in shown
+    assert "\\[" not in shown
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.conll"])
+def test_an_empty_corpus_is_pointed_out(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    assert f"{tmp_path / name}: there are no tokens" in run("stats", tmp_path / name).stderr
+    shown = run("validate", tmp_path / name).stdout
+    assert "warning empty" in shown
+    assert "0 documents, 0 errors, 1 warning\n" in shown
+
+
+def test_the_summary_says_what_multilabel_gives_up_where_nobody_chose_it(tmp_path: Path) -> None:
+    broken = Sentence(["T", "and", "B", "cells"], [Mention("cell", ((0, 1), (3, 4))), Mention("cell", ((2, 4),))])
+    write([Document([broken], str(k)) for k in range(3)], tmp_path / "in.jsonl")
+    for options, told, probable in (
+        ([], True, False),
+        (["--trainer", "loglinear"], True, True),
+        (["--model", "multilabel"], False, False),
+        (["--keep", "longest"], False, True),
+    ):
+        done = run("train", tmp_path / "in.jsonl", *options, "--threads", 1, "-o", tmp_path / "m.loom")
+        words = " ".join(done.stdout.split())
+        assert ("takes no partial annotation" in words) == told, options
+        assert Recognizer.load(tmp_path / "m.loom").gives_probabilities() == probable, options
+
+
+@pytest.mark.parametrize(
+    ("gap", "words"), [(4.3, "far from its optimum (up to 430 % above it)"), (999, "too few"), (1e-4, "0.01 %")]
+)
+def test_how_near_the_optimum_is_is_said_in_plain_numbers(tmp_path: Path, gap: float, words: str) -> None:
+    ner = Recognizer("chain", trainer=Auto(max_iter=2), threads=1).fit([doc("a")] * 3)
+    ner.save(tmp_path / "m.loom")
+    ner.training_["gap"] = gap
+    out = Console(file=io.StringIO(), width=200)
+    tell(out, ner, tmp_path / "m.loom")
+    assert words in out.file.getvalue()  # type: ignore[attr-defined]

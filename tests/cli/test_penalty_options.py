@@ -55,6 +55,6 @@ def test_a_penalty_that_finds_unlikely_mentions_is_pointed_out(tmp_path, monkeyp
     """With a penalty p, mentions of the probability 1 / (1 + exp p) are as good as none."""
     arguments = ("train", "sample:train", "--dev", "sample:dev", "--keep", "longest", "--max-iter", 5, "--threads", 1)
     assert "for surer ones" not in run(*arguments, "-o", tmp_path / "a.loom")
-    monkeypatch.setattr("spanloom.cli.train.UNSURE", 0.5)
+    monkeypatch.setattr("spanloom.cli.summary.UNSURE", 0.5)
     low = 1 / (1 + math.exp(Recognizer.load(tmp_path / "a.loom").training_["penalty_curve"]["chosen"]))
     assert f"with a probability of {low:.2f}" in run(*arguments, "-o", tmp_path / "b.loom").replace("\n", " ")

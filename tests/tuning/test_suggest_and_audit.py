@@ -191,7 +191,7 @@ def test_the_commands(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert done.exit_code == 0, done.output
     lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert [line["meta"]["rank"] for line in lines] == list(range(1, len(lines) + 1))
-    options = ["--set", "model=edge", "--folds", "3", "-o", names["a.jsonl"], "--html", names["a.html"]]
+    options = ["--model", "edge", "-n", "1", "--folds", "3", "-o", names["a.jsonl"], "--html", names["a.html"]]
     done = run(app, ["audit", names["c.jsonl"], *options])
     assert done.exit_code == 0, done.output
     first = json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])

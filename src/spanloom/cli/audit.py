@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from spanloom.cli.console import make_console
 from spanloom.cli.options import FoldsOption, SettingsOption
@@ -23,10 +22,13 @@ if TYPE_CHECKING:
 def audit(
     corpus: Annotated[list[str], typer.Argument(metavar="REF...", help="Annotated corpora.")],
     folds: FoldsOption = 5,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Kind of model, as in train; short for --set model=NAME.")
+    ] = None,
     settings: SettingsOption = None,
     above: Annotated[float, typer.Option(help="The least probability of a mention that is not annotated.")] = 0.1,
     rate: Annotated[float, typer.Option(help="The share of errors among mentions that you expect.")] = 0.05,
-    top: Annotated[int, typer.Option(metavar="N", help="How many to show here and on the page.")] = 50,
+    top: Annotated[int, typer.Option("--top", "-n", metavar="N", help="How many to show here and on the page.")] = 50,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write all of them as JSON lines.")
     ] = None,
@@ -37,7 +39,7 @@ def audit(
 
     A mention may be missing, have another label or other borders, or be none.
 
-    [bold]Example:[/bold] spanloom audit corpus.jsonl --set model=edge --html errors.html -o errors.jsonl
+    [bold]Example:[/bold] spanloom audit corpus.jsonl --model edge --html errors.html -o errors.jsonl
     """
     from spanloom.base.files import whole_file
     from spanloom.drawing.audit import audit_page
@@ -48,7 +50,7 @@ def audit(
         if path is not None:
             check_output(path)
     documents = chain.from_iterable(read(ref) for ref in corpus)
-    given = parse_settings(settings or [])
+    given = {**({} if model is None else {"model": model}), **parse_settings(settings or [])}
     found = judge(documents, settings=given, folds=folds, above=above, rate=rate, threads=threads)
     if output is not None:
         with whole_file(output) as out:
@@ -61,13 +63,11 @@ def audit(
         table.add_column(heading)
     for one in islice(found.suspects, top):
         gold, instead = (_shown(mention, one.sentence) for mention in (one.gold, one.instead))
-        table.add_row(
-            f"{one.suspicion:.3f}", one.kind, gold, instead, escape(f"{one.document} {one.sentence.text}"[:90])
-        )
+        table.add_row(f"{one.suspicion:.3f}", one.kind, gold, instead, f"{one.document} {one.sentence.text}"[:90])
     console = make_console()
     console.print(table)
     console.print(f"{found.judged:,} annotated mentions were judged; {found.unheld:,} cannot be held by the models.")
 
 
 def _shown(mention: Mention | None, sentence: Sentence) -> str:
-    return "—" if mention is None else escape(f"{mention.label} “{sentence.surface(mention)}”")
+    return "—" if mention is None else f"{mention.label} “{sentence.surface(mention)}”"

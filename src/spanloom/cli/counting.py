@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ def watched(docs: Iterable[T], *, quiet: bool = False, count: Callable[[], int] 
             yield doc
             done = number if count is None else count()
             now = time.monotonic()
-            text = f"{done:,} documents, {done / max(now - begun, 1e-9):,.0f} a second"
+            text = f"{counted(done, 'document')}, {done / max(now - begun, 1e-9):,.0f} a second"
             progress.update(task, text=text)
             if not quiet and not out.is_terminal and now - told >= EVERY_SECONDS:
                 told = now

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spanloom.base.counted import counted
 from spanloom.bundled import model_path
 from spanloom.cli.problems import show_unread
 
@@ -62,7 +63,8 @@ def gold_documents(ref: str) -> list[Document]:
     documents = list(corpus)
     show_unread(corpus.report)
     if not any(doc.sentences for doc in documents):
-        raise CorpusError(f"{len(documents)} documents without any sentence; there is nothing to score on", ref)
+        number = counted(len(documents), "document")
+        raise CorpusError(f"{number} without any sentence; there is nothing to score on", ref)
     return documents
 
 

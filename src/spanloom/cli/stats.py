@@ -37,6 +37,7 @@ def stats(
     from spanloom.corpus.statistics import statistics
     from spanloom.drawing.pictures import check_picture
     from spanloom.formats import read
+    from spanloom.formats.validation import EMPTY
     from spanloom.models.ceilings import Ceilings
 
     if plot is not None:
@@ -48,6 +49,8 @@ def stats(
         # Without mentions there is nothing that a model could hold, or not.
         found.append((ref, counts, measured.shares() if with_ceilings and counts.mentions else {}))
         show_unread(corpus.report)
+        if not counts.tokens:
+            make_console(stderr=True, soft_wrap=True).print(f"{ref}: {EMPTY}")
     if plot is not None:
         from spanloom.drawing.statistics import draw_statistics
 

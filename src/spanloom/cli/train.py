@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Mapping
 from itertools import chain
@@ -11,19 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
-from spanloom.cli.cutting import TOKENIZER, reproduces_badly, tokenizer_words
+from spanloom.cli.cutting import TOKENIZER
 from spanloom.cli.dask_client import SCHEDULER, learner_on
 from spanloom.cli.outputs import check_output
 from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
+from spanloom.cli.summary import tell
 
 if TYPE_CHECKING:
-    from spanloom.evaluation.calibration import Curve
     from spanloom.recognizer import Recognizer
 
 DATA, MODEL, LEARNING, RUN = "Data", "Model", "Learning", "Run"
@@ -70,7 +66,7 @@ def train(
         typer.Option(
             metavar="NAME",
             help="Kind of model, see docs/choosing-a-model.md; auto (the default): multilabel where training mentions "
-            "are discontinuous, state where they overlap, chain where they do neither.",
+            "are discontinuous, else state.",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -254,13 +250,11 @@ def train(
     if as_json:
         print(json.dumps({"output": str(output), **ner.training_}, ensure_ascii=False))
     else:
-        _tell(make_console(), ner, output)
+        tell(make_console(), ner, output)
     if interrupted:
         raise typer.Exit(130)
 
 
-UNSURE = 0.05
-"""A penalty that finds mentions of a lower probability is pointed out."""
 REFINING = ("calibrate", "exclusive")
 """Settings of a decision that leave open which one it is."""
 
@@ -308,80 +302,3 @@ def _offer(ner: Recognizer, output: Path) -> None:
         print(f"spanloom: nothing was learned yet of {', '.join(ner.training_['untrained'])}", file=sys.stderr)
     if sys.stdin.isatty() and not typer.confirm("Keep the best model so far?", default=True, err=True):
         raise typer.Exit(130)
-
-
-def _tell(console: Console, ner: Recognizer, output: Path) -> None:
-    from spanloom.cli.info import readable
-
-    t: dict[str, Any] = ner.training_
-    features = sum(part.extractor.size for part in ner.parts_)
-    console.print(
-        Text(str(output), "bold"),
-        f"{output.stat().st_size / 1e6:.1f} MB, {features:,} features, {counted(len(ner.labels_), 'label')}",
-    )
-    trainer = {name: value for name, value in t["trainer"].items() if name in ("name", "l2")}
-    console.print(f"model {readable(ner.model_.to_json())}, trainer {readable(trainer)}")
-    console.print(
-        f"{t['sentences']:,} sentences, {t['tokens']:,} tokens, {t['mentions']:,} mentions; "
-        f"{t['iterations']} iterations in {t['seconds']:.1f} s"
-    )
-    if t["gap"] is not None:
-        console.print(f"the objective, {t['objective']:,.2f}, is within {100 * t['gap']:.2g} % of its optimum")
-    if "start" in t:
-        console.print(f"{100 * t['start']:.1f} % of the features were known to the model that it started from")
-    if t["dev_f1"] is not None:
-        console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
-    if ner.penalty_curve_ is not None and "decision" not in t:
-        console.print(_penalty(ner.penalty_curve_, "training data, cross-fitted" if t["dev_f1"] is None else "dev"))
-        low = 1 / (1 + math.exp(ner.penalty_curve_.chosen or 0.0))
-        if low < UNSURE:
-            console.print(
-                f"at this penalty, mentions with a probability of {low:.2f} are found, too; for surer ones, tag with "
-                "--above 0.5, or train with --penalty 0",
-                style="yellow",
-            )
-        if ner.get_params().get("decide__penalty") == "auto-by-label":
-            chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
-            console.print(f"mention penalties in use: {chosen}")
-    if "decision" in t:
-        console.print(_decision(t["decision"]))
-    if ner.get_params().get("decide__calibrate", "none") != "none" and "kind" in t.get("calibration", {}):
-        console.print(_calibration(t["calibration"]))
-    if "tokenizer" in t and t["tokenizer"]["agreement"] < 1:
-        console.print(tokenizer_words(t["tokenizer"]), style="yellow" if reproduces_badly(ner) else None)
-    ceiling = t["dev_ceiling"]
-    if ceiling is not None and ceiling < 1:
-        console.print(f"of the development mentions, the model can find at most {100 * ceiling:.1f} %", style="yellow")
-    if ner.ceiling_ < 1:
-        what = []
-        if t["lost"]:
-            what.append(f"{t['lost']:,} mentions were left out, which the model cannot hold")
-        if t["misread"]:
-            what.append(f"{t['misread']:,} are read back as other mentions")
-        recall = f"its recall on such data is at most {100 * ner.ceiling_:.1f} %"
-        console.print(f"{', '.join(what)}: {recall}", style="yellow")
-
-
-def _penalty(curve: Curve, where: str) -> str:
-    """Say what a mention penalty gives on the data that it was chosen on, before mentions exclude each other."""
-    without, score = curve.at(0.0), curve.at(curve.chosen or 0.0)
-    figures = f"F1 {100 * score.f1:.2f} (P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
-    return f"mention penalty {curve.chosen or 0:g} for all labels: {figures} on {where}, without {100 * without.f1:.2f}"
-
-
-def _calibration(facts: Mapping[str, Any]) -> str:
-    """Say how far probabilities were from shares of right answers, and what was done about it."""
-    if facts["kind"] == "none":
-        return f"calibration none: error {100 * facts['error']:.1f} % on {facts['measured_on']}; no curve is better"
-    return (
-        f"calibration {facts['kind']}: error {100 * facts['error']:.1f} % → {100 * facts['error_calibrated']:.1f} % on "
-        f"{facts['measured_on']}"
-    )
-
-
-def _decision(chosen: Mapping[str, Any]) -> str:
-    """Say what the decision gives on the data that it was chosen on."""
-    how = chosen.get("chosen", chosen["name"])
-    score = f"F1 {100 * chosen['f1']:.2f}, P {100 * chosen['precision']:.2f}, R {100 * chosen['recall']:.2f}"
-    missed = "" if chosen.get("reached", True) else "; what was asked for is not reached"
-    return f"decision {how}: {score} on {chosen['chosen_on']}{missed}"

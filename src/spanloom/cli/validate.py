@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 from spanloom.cli.options import CorporaArgument, JsonOption
 
@@ -47,7 +48,8 @@ def validate(
             if show and count > show:
                 console.print(f"… and {count - show} more of {kind}")
         warnings = sum(report.counts.values()) - report.errors
-        console.print(f"{ref}: {documents} documents, {report.errors} errors, {warnings} warnings")
+        found = (documents, "document"), (report.errors, "error"), (warnings, "warning")
+        console.print(f"{ref}: {', '.join(counted(number, what) for number, what in found)}")
     if as_json:
         print(json.dumps(results[0] if len(results) == 1 else results, ensure_ascii=False))
     if failed:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from spanloom.base.counted import counted
 from spanloom.cli.console import make_console
 
 
@@ -48,7 +49,7 @@ def workbench(
     opened = Project(project)
     for ref in corpus or []:
         added = opened.read(ref, mentions, True if held_out else None)
-        console.print(f"{ref}: {added:,} documents added")
+        console.print(f"{ref}: {counted(added, 'document')} added")
     if labels:
         opened.labels.add([name.strip() for name in labels.split(",") if name.strip()])
     serve(opened, port, open_page=open_page, ready=lambda address: console.print(f"{address}  (Ctrl-C stops)"))

@@ -13,6 +13,8 @@ from spanloom.formats.reading import read
 from spanloom.formats.reference import Reference
 from spanloom.formats.report import Report
 
+EMPTY = "there are no tokens; is this the right file, and all of it?"
+
 
 def validate(ref: str | os.PathLike[str] | Reference) -> tuple[Report, int]:
     """Read a corpus and go on after errors.
@@ -34,8 +36,10 @@ def validate(ref: str | os.PathLike[str] | Reference) -> tuple[Report, int]:
         parsed = Reference(parsed.format, parsed.path, {**parsed.options, "scheme": _guessed(parsed)})
     report = Report(strict=False)
     report.given = given
-    count = sum(1 for _ in check(read(parsed).stream(report), report, parsed.path))
-    return report, count
+    sizes = [len(doc) for doc in check(read(parsed).stream(report), report, parsed.path)]
+    if not any(sizes) and not report.errors:
+        report.warning("empty", parsed.path, EMPTY)
+    return report, len(sizes)
 
 
 def _guessed(ref: Reference) -> str:
