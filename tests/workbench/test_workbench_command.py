@@ -36,7 +36,7 @@ def test_from_start_to_end(tmp_path: Path) -> None:
         assert [one["name"] for one in about["labels"]] == ["drug", "dose"]
         server.send_signal(signal.SIGTERM)
         assert server.stdout.read() == ""
-        assert server.wait(60) == 130
+        assert server.wait(60) == 143
     finally:
         server.kill()
         server.wait()
