@@ -213,7 +213,7 @@ class Recognizer(KeptRecognizer):
 
         ``conflicts`` counts mentions of a reduction's parts that hardly go together: ``"crossing"``, ``"labels"``.
         """
-        trained = self._fitted()
+        after = self._fitted().model.after
         rule, probable = self._rule_for(probabilities, above)
         belief = self.belief_ if probable else "exact"
         items = iter(corpus)
@@ -221,11 +221,14 @@ class Recognizer(KeptRecognizer):
             documents = as_documents(self._of_text(unit) if isinstance(unit, str) else unit for unit in units)
             found = iter(self._answers(documents, rule, conflicts, probable))
             for unit, document in zip(units, documents, strict=True):
+                if isinstance(unit, Sentence):
+                    yield after(unit, next(found))
+                    continue
                 own = list(islice(found, len(document.sentences)))
                 if belief != "exact":
                     document = replace(document, meta={**document.meta, "probabilities": belief})
-                done = [trained.model.after(s, m) for s, m in zip(document.sentences, own, strict=True)]
-                yield done[0] if isinstance(unit, Sentence) else document.with_sentences(done)
+                done = [after(s, m) for s, m in zip(document.sentences, own, strict=True)]
+                yield document.with_sentences(done)
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Evaluation:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
