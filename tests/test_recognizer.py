@@ -272,8 +272,10 @@ def test_parameters_change_by_their_nested_names():
     assert (ner.trainer, ner.model) == (LBFGS(l2=0.3), Chain(scheme="BIES"))
     with pytest.raises(ParameterError, match=r"the 'lbfgs' settings have no parameter 'l3'; they have max_iter, .*l2"):
         ner.set_params(trainer__l3=1)
-    with pytest.raises(ParameterError, match="the settings of a Recognizer have no parameter 'l2'; they have model, "):
+    with pytest.raises(ParameterError, match="a Recognizer has no parameter 'l2' of its own; it has 'trainer__l2'"):
         ner.set_params(l2=1)
+    with pytest.raises(ParameterError, match="the settings of a Recognizer have no parameter 'l9'; they have model, "):
+        ner.set_params(l9=1)
     with pytest.raises(ParameterError, match=r"'l2' parameter must be a number in the range \[0, inf\). Got -1"):
         ner.set_params(trainer__l2=-1)
     assert ner.trainer == LBFGS(l2=0.3), "what is refused changes nothing"
