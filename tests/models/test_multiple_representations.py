@@ -159,5 +159,5 @@ def test_every_thread_count_gives_the_same_model(train: list[Sentence]) -> None:
 
 
 def test_the_perceptron_takes_one_representation(train: list[Sentence]) -> None:
-    with pytest.raises(ParameterError, match="cannot tie them"):
+    with pytest.raises(ParameterError, match="sums scores from shared weights"):
         Recognizer(Chain(scheme="BIES+"), features=FEATURES, trainer=Perceptron(max_iter=1)).fit(train)

@@ -210,5 +210,5 @@ def test_what_it_does_not_take():
         list(SDCA().steps(LearningProblem(data, EdgeStructure(), masked), seed=1))
     with pytest.raises(ParameterError, match="must be above 0"):
         SDCA(l2=0.0)
-    with pytest.raises(ParameterError, match=r'representations .*trainer="lbfgs"'):
+    with pytest.raises(ParameterError, match=r'representations.* trainer="lbfgs"'):
         Recognizer(Chain(scheme="BIES+"), trainer="sdca").fit(SENTENCES)
