@@ -465,8 +465,9 @@ def test_the_summary_says_what_multilabel_gives_up_where_nobody_chose_it(tmp_pat
     ):
         done = run("train", tmp_path / "in.jsonl", *options, "--threads", 1, "-o", tmp_path / "m.loom")
         words = " ".join(done.stdout.split())
-        assert ("takes no partial annotation" in words) == told, options
+        assert ("not learned from partial annotation" in words) == told, options
         assert Recognizer.load(tmp_path / "m.loom").gives_probabilities() == probable, options
+        assert ("have no probabilities" in words) == (told and not probable), options
 
 
 @pytest.mark.parametrize(

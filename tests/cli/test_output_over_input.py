@@ -152,3 +152,17 @@ def test_every_parameter_of_a_command_is_known_as_input_output_or_neither() -> N
 
 def _takes_text(hint: Any) -> bool:
     return hint in (str, Path) or any(_takes_text(one) for one in typing.get_args(hint))
+
+
+def test_texts_longer_than_a_file_name_are_no_files(place: Path) -> None:
+    """With and without a slash, also when the output is there already."""
+    for text in ("Anna sings. " * 40, "Anna/Bert sing. " * 40):
+        for _ in range(2):
+            assert run("tag", "m.loom", text, "-o", "out.jsonl", "--overwrite").exit_code == 0
+
+
+def test_a_kind_of_model_is_no_folder_that_is_read(place: Path) -> None:
+    (place / "chain").mkdir()
+    for _ in range(2):
+        done = run("train", "c.jsonl", "--model", "chain", "--max-iter", 1, "-o", "chain/a.loom")
+        assert done.exit_code == 0, done.output

@@ -57,4 +57,4 @@ def test_a_penalty_that_finds_unlikely_mentions_is_pointed_out(tmp_path, monkeyp
     assert "for surer ones" not in run(*arguments, "-o", tmp_path / "a.loom")
     monkeypatch.setattr("spanloom.cli.summary.UNSURE", 0.5)
     low = 1 / (1 + math.exp(Recognizer.load(tmp_path / "a.loom").training_["penalty_curve"]["chosen"]))
-    assert f"with a probability of {low:.2f}" in run(*arguments, "-o", tmp_path / "b.loom").replace("\n", " ")
+    assert f"with a probability of {low:.2g}" in run(*arguments, "-o", tmp_path / "b.loom").replace("\n", " ")

@@ -32,3 +32,14 @@ def test_a_string_is_no_list_of_tokens() -> None:
         ValueError, match=r"tokens must be a list of words, not the string 'abc'; a text is cut .*make_doc"
     ):
         Sentence("abc", [])  # type: ignore[arg-type]
+
+
+def test_mentions_may_come_one_after_the_other() -> None:
+    """From a generator, too: the check must not use them up."""
+    mentions = [Mention("x", ((0, 1),)), Mention("y", ((1, 2),))]
+    assert Sentence(["a", "b"], (m for m in mentions)).mentions == mentions  # type: ignore[arg-type]
+
+
+def test_strings_are_no_places() -> None:
+    with pytest.raises(ValueError, match="pairs of token numbers"):
+        Mention("x", ["13"])  # type: ignore[arg-type]

@@ -126,6 +126,7 @@ def test_outputs_whose_input_is_gone_are_removed(loom: Path, inputs: Path, tmp_p
 def workers_of(process: int) -> list[int]:
     """The workers that a process has started."""
     found = subprocess.run(["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process)], capture_output=True, text=True)
+    assert not found.stderr, found.stderr
     return [int(line.split()[0]) for line in found.stdout.splitlines() if "spanloom.scale.worker" in line]
 
 
@@ -322,3 +323,21 @@ def test_texts_are_cut_as_the_model_cuts_them(tmp_path: Path, probabilities: boo
         loaded = Recognizer.load(tmp_path / "space.loom", tokenizer=tokenizer, threads=1)
         assert record["tokens"] == loaded.predict(text).tokens
         assert (record["tokens"] == text.split()) == (tokenizer is None)
+
+
+def test_workers_know_models_of_other_modules(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model of somebody's own, in a module beside the script, and a recogniser that is in no file."""
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import dataclass\nfrom spanloom.models import Chain\n\n\n"
+        "@dataclass(frozen=True)\nclass Mine(Chain):\n    name = 'mine'\n"
+    )
+    script = (
+        "from mine import Mine\nfrom spanloom import Recognizer, read\nfrom spanloom.scale import tag_files\n"
+        "from spanloom.learning import LBFGS\n"
+        "ner = Recognizer(Mine(), keep='longest', trainer=LBFGS(max_iter=2)).fit(read('sample:train?domain=news'))\n"
+        f"print(tag_files(ner, [{str(inputs)!r}], {str(tmp_path / 'out')!r}, jobs=2).documents)\n"
+    )
+    (tmp_path / "script.py").write_text(script)
+    done = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 0

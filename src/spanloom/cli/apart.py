@@ -60,7 +60,7 @@ def check_output_apart(output: str | os.PathLike[str], *, overwrite: bool = Fals
     endings = (".ann", ".txt") if overwrite or "overwrite=yes" in value else (".ann",)
     written: list[Path] = []
     for path in _paths(value):
-        if path.is_dir() and _format(value) == "brat":
+        if os.path.isdir(path) and _format(value) == "brat":
             written += (file for file in path.rglob("*") if file.suffix in endings)
         elif path.suffix == ".ann":
             written += (path.with_suffix(ending) for ending in endings)
@@ -70,10 +70,13 @@ def check_output_apart(output: str | os.PathLike[str], *, overwrite: bool = Fals
 
 
 def _inputs() -> Iterator[Path]:
+    from spanloom.models import MODELS
+
+    kinds = {"auto", *MODELS}  # --model of some commands names a kind, that of others a file
     for name in INPUTS:
         value = _GIVEN.get().get(name)
         for one in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(one, str | os.PathLike):
+            if isinstance(one, str | os.PathLike) and not (name == "model" and one in kinds):
                 yield from input_files(os.fspath(one))
 
 
@@ -82,9 +85,9 @@ def input_files(value: str) -> Iterator[Path]:
     from spanloom.bundled import model_path
 
     for path in _paths(value):
-        if path.is_dir():
+        if os.path.isdir(path):  # of a text it is False, where Path.is_dir raises
             yield from _of_folder(path, _format(value))
-        elif path.is_file():
+        elif os.path.isfile(path):
             yield path
             if path.suffix in (".ann", ".txt"):  # brat reads them together
                 yield from (p for p in (path.with_suffix(".ann"), path.with_suffix(".txt")) if p.is_file())

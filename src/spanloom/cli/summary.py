@@ -34,10 +34,10 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
         f"{output.stat().st_size / 1e6:.1f} MB, {features:,} features, {counted(len(ner.labels_), 'label')}",
     )
     if ner.model == "auto" and ner.model_.name == "multilabel":
+        lacks = "" if ner.gives_probabilities() else "have no probabilities (--trainer loglinear gives them), and "
         console.print(
-            "multilabel was taken because some training mentions are discontinuous: its mentions have no probabilities "
-            "unless you ask for them (--trainer loglinear), and it takes no partial annotation; "
-            "--keep longest leaves such mentions out instead, for a model that has both"
+            f"multilabel was taken because some training mentions are discontinuous: its mentions {lacks}are not "
+            "learned from partial annotation; --keep longest leaves discontinuous ones out instead, for a model that takes it"
         )
     trainer = {name: value for name, value in t["trainer"].items() if name in ("name", "l2")}
     console.print(f"model {readable(ner.model_.to_json())}, trainer {readable(trainer)}")
@@ -60,7 +60,7 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
         low = 1 / (1 + math.exp(ner.penalty_curve_.chosen or 0.0))
         if low < UNSURE:
             console.print(
-                f"at this penalty, mentions with a probability of {low:.2f} are found, too; for surer ones, tag with "
+                f"at this penalty, mentions with a probability of {low:.2g} are found, too; for surer ones, tag with "
                 "--above 0.5, or train with --penalty 0",
                 style="yellow",
             )

@@ -59,6 +59,8 @@ class Sentence:
                 f"tokens must be a list of words, not the string {given!r:.60}; a text is cut into sentences by "
                 "spanloom.corpus.make_document(text)"
             )
+        if type(self.mentions) is not list:
+            self.mentions = list(self.mentions)
         for mention in self.mentions:
             if mention.parts[-1][1] > len(self.tokens):
                 raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 Part = tuple[int, int]
@@ -115,7 +116,7 @@ ORDERS: dict[str, Callable[[Mention], tuple[Any, ...]]] = {
 def _canonical(parts: Iterable[Iterable[int]]) -> Parts:
     merged: list[Part] = []
     try:
-        pairs = sorted((int(s), int(e)) for s, e in parts)
+        pairs = sorted((index(s), index(e)) for s, e in parts)
     except (TypeError, ValueError):
         raise ValueError(
             f"parts of a mention must be pairs of token numbers, such as ((0, 2),) or ((0, 1), (3, 4)), not {parts!r}"

@@ -46,7 +46,7 @@ COMPRESSED = (".gz", ".zst")
 
 ALIKE = (
     {"jsonl", "prodigy", "doccano", "labelstudio"},
-    {"conll", "conllu", "gum", "uner"},
+    {"conll", "conllu", "gum", "uner", "csv"},
     {"bioc", "genia"},
 )
 """Formats whose files may have each other's endings; any text may be in a file that ends in .txt."""
@@ -160,7 +160,7 @@ def missing(path: str) -> str:
     if not path.strip():
         return "this names no file"
     place = Path(path)
-    while not place.parent.exists() and place.parent != place:
+    while not os.path.exists(place.parent) and place.parent != place:
         place = place.parent
     try:
         near = get_close_matches(place.name, os.listdir(place.parent), n=3, cutoff=0.6)

@@ -20,8 +20,10 @@ from spanloom.scale.worker import receive, send
 ATTEMPTS = 3
 """A shard whose worker dies so often ends the run."""
 TELL_SECONDS = 0.5
+LEAVE_SECONDS = 10.0
+"""So long a worker that is told to leave its shard may take to tidy up."""
 _BEGIN = (  # Ctrl-C is handled by the parent
-    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); sys.path[:] = sys.argv[1:]; "
+    "import sys; sys.path[:] = sys.argv[1:]; import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "from spanloom.scale.worker import serve; serve()"
 )
 
@@ -91,9 +93,11 @@ def run_here(
         The first error of a shard, or if a shard's worker died three times. Shards that are done stay done.
     """
     left = deque((shard, 1) for shard in shards)
-    free = [_Worker(work, threads) for _ in range(min(jobs, len(shards)))]
+    free: list[_Worker] = []
     busy: dict[Future[tuple[Manifest, float]], tuple[_Worker, Shard, int]] = {}
     try:
+        for _ in range(min(jobs, len(shards))):
+            free.append(_Worker(work, threads))
         while left or busy:
             while left and free:
                 shard, attempt = left.popleft()
@@ -141,7 +145,8 @@ class _Worker:
             [sys.executable, "-c", _BEGIN, *sys.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._listener = ThreadPoolExecutor(1)
-        self._first: tuple[int, bytes | None] | None = threads, None if work.model.path else work.model.data()
+        data = None if work.model.path else work.model.data()
+        self._first: tuple[int, bytes | None, tuple[str, ...]] | None = threads, data, _own_modules()
         self._interrupted = False
         self.progress = 0, 0
 
@@ -178,7 +183,8 @@ class _Worker:
     def stop(self) -> None:
         """Wait for the end of the process."""
         if self._interrupted:
-            self._process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(LEAVE_SECONDS)
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -186,3 +192,16 @@ class _Worker:
         self._listener.shutdown(wait=True, cancel_futures=True)
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def _own_modules() -> tuple[str, ...]:
+    """The modules of models and annotators that are not spanloom's, which a worker must import to know them."""
+    from spanloom.annotators import Annotator
+    from spanloom.models import MODELS
+
+    found, queue = set(), [*MODELS.values(), Annotator]
+    while queue:
+        kind = queue.pop()
+        found.add(kind.__module__)
+        queue += kind.__subclasses__()
+    return tuple(sorted(name for name in found if name.partition(".")[0] not in ("spanloom", "__main__")))

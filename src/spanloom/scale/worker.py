@@ -6,6 +6,8 @@ its parent, also if that is killed. What it prints goes to standard error.
 
 from __future__ import annotations
 
+import importlib
+import io
 import os
 import pickle
 import queue
@@ -15,7 +17,10 @@ import sys
 import threading
 import time
 import traceback
-from typing import IO, Any
+from contextlib import suppress
+from typing import IO, Any, cast
+
+from spanloom.base.errors import SpanloomError
 
 TELL_SECONDS = 0.1
 _LENGTH = struct.Struct("<Q")
@@ -45,17 +50,18 @@ def receive(from_: IO[bytes]) -> bytes | None:
 
 
 def _exactly(from_: IO[bytes], size: int) -> bytes | None:
-    data = b""
-    while len(data) < size:
-        piece = from_.read(size - len(data))
-        if not piece:
+    data = bytearray(size)
+    view, done = memoryview(data), 0
+    while done < size:
+        count = cast(io.RawIOBase, from_).readinto(view[done:])  # all binary files have it
+        if not count:
             return None
-        data += piece
-    return data
+        done += count
+    return bytes(data)
 
 
 def serve() -> None:
-    """Tag what comes in, until nothing comes any more: the number of threads and bytes of a model first, then tasks."""
+    """Tag what comes in, until nothing comes any more: threads, bytes of a model and modules first, then tasks."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # as an exception, so that unfinished files are removed
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -66,11 +72,15 @@ def serve() -> None:
 
     def listen() -> None:
         message: bytes | None = b""
-        while message is not None:
-            message = receive(tasks)
-            if message is None and working.is_set():
-                os._exit(1)  # the parent is gone
-            waiting.put(message)
+        try:
+            while message is not None:
+                message = receive(tasks)
+                if message is None and working.is_set():
+                    os._exit(1)  # the parent is gone
+                waiting.put(message)
+        except BaseException:  # such as no memory for a model: the parent must hear of it
+            traceback.print_exc()
+            os._exit(1)
 
     threading.Thread(target=listen, daemon=True).start()
     threads = None
@@ -87,9 +97,12 @@ def serve() -> None:
         os._exit(1)
 
 
-def _prepare(threads: int, model: bytes | None) -> int:
+def _prepare(threads: int, model: bytes | None, modules: tuple[str, ...]) -> int:
     from spanloom.scale.loading import deposit
 
+    for name in modules:  # where somebody's own models and annotators are defined
+        with suppress(ImportError):
+            importlib.import_module(name)
     if model is not None:
         deposit(model)
     return threads
@@ -119,5 +132,6 @@ def _send_answer(answers: IO[bytes], answer: tuple[Any, ...]) -> None:
     try:
         pickle.loads(pickle.dumps(answer))
     except Exception:  # an error of a class that cannot be pickled
-        answer = "failed", RuntimeError(str(answer[1])), answer[2]
+        kind = SpanloomError if isinstance(answer[1], SpanloomError) else RuntimeError
+        answer = "failed", kind(str(answer[1])), answer[2]
     send(answers, answer)
