@@ -37,7 +37,8 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
         lacks = "" if ner.gives_probabilities() else "have no probabilities (--trainer loglinear gives them), and "
         console.print(
             f"multilabel was taken because some training mentions are discontinuous: its mentions {lacks}are not "
-            "learned from partial annotation; --keep longest leaves discontinuous ones out instead, for a model that takes it"
+            "learned from partial annotation; --keep longest leaves discontinuous ones out instead, for a model that "
+            "takes it"
         )
     trainer = {name: value for name, value in t["trainer"].items() if name in ("name", "l2")}
     console.print(f"model {readable(ner.model_.to_json())}, trainer {readable(trainer)}")
