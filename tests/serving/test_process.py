@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,15 +80,21 @@ def test_sigterm_answers_what_was_taken_and_ends(server: tuple[subprocess.Popen[
     answers: list[int] = []
 
     def ask() -> None:
-        try:
-            answers.append(len(client.tag([TEXT] * 5000)))
-        except ServerError as error:  # it came too late
-            answers.append(5000 if "refused" in str(error) else 0)
+        answers.append(len(list(client.stream([TEXT] * 5000, batch=5000))))  # one request
+
+    def taken() -> int:
+        """Requests that the server works on, or has answered; those that it has not taken it may refuse."""
+        with urllib.request.urlopen(f"{client.url}/metrics") as page:
+            lines = page.read().decode().splitlines()
+        (busy,) = (line.split()[-1] for line in lines if line.startswith("spanloom_busy_requests "))
+        return int(float(busy)) + len(answers)
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
-    time.sleep(0.3)
+    until = time.monotonic() + 60
+    while taken() < 4 and time.monotonic() < until:
+        time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
     for thread in threads:
         thread.join(60)
