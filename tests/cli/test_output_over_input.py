@@ -79,8 +79,6 @@ REFUSED = [
     "tag m.loom c.jsonl -o jsonl:c.jsonl --overwrite",
     "tag m.loom c.jsonl -o conll:c.jsonl?layers=2",
     "tag m.loom raw.txt -o m.loom --format jsonl",
-    "tag m.loom brat -o brat:brat --overwrite",
-    "tag m.loom brat/a.ann -o brat/a.ann --overwrite",
     "tag m.loom c.jsonl -o ./ --overwrite",
     "evaluate m.loom c.jsonl --html c.jsonl",
     "evaluate --gold c.jsonl --pred d.jsonl --html d.jsonl",
@@ -130,12 +128,16 @@ def test_an_output_that_is_an_input_is_refused_before_any_work(place: Path, line
         "card m.loom -o . --name m.loom",
         "split c.jsonl -o . --overwrite",
         "tag m.loom raw.txt -o /dev/null --format jsonl",
+        "tag m.loom brat -o brat:brat --overwrite",
+        "tag m.loom brat/a.ann -o brat/a.ann --overwrite",
     ],
 )
 def test_another_file_beside_the_inputs_is_written_and_written_again(place: Path, line: str) -> None:
+    texts = {p: p.stat().st_ino for p in place.rglob("*.txt")}
     assert run(*line.split()).exit_code == 0
-    if "brat:" not in line:  # whose annotations are not replaced without being asked
+    if "brat:" not in line or "--overwrite" in line:  # whose annotations are not replaced without being asked
         assert run(*line.split()).exit_code == 0
+    assert {p: p.stat().st_ino for p in texts} == texts, "texts that were read stay as they are"
 
 
 def test_every_parameter_of_a_command_is_known_as_input_output_or_neither() -> None:

@@ -116,10 +116,11 @@ def write(docs: Iterable[Document], path: str, report: Report, *, overwrite: str
             if stem in names:
                 raise CorpusError(f"two documents have the id {stem!r}; brat needs one file name each")
             names.add(stem)
-            _check_text(_with(folder / stem, ".txt"), doc.text, overwrite)
+            same = _has_text(_with(folder / stem, ".txt"), doc.text, overwrite)
             file = place / stem
             file.parent.mkdir(parents=True, exist_ok=True)
-            _with(file, ".txt").write_bytes(doc.text.encode())
+            if not same:
+                _with(file, ".txt").write_bytes(doc.text.encode())
             _with(file, ".ann").write_bytes("".join(f"{line}\n" for line in _lines(doc, unwritten)).encode())
         if single and report.stopped is not None:
             raise report.stopped
@@ -140,9 +141,13 @@ def check_target(path: str, *, overwrite: str = "no") -> None:
         )
 
 
-def _check_text(path: Path, text: str, overwrite: str) -> None:
-    if overwrite != "yes" and path.exists() and path.read_bytes().removeprefix(b"\xef\xbb\xbf") != text.encode():
+def _has_text(path: Path, text: str, overwrite: str) -> bool:
+    """Whether a file has the text already; an error if it has another one that may not be replaced."""
+    there = path.exists()
+    same = there and path.read_bytes().removeprefix(b"\xef\xbb\xbf") == text.encode()
+    if there and not same and overwrite != "yes":
         raise CorpusError(f"{path} is there already, with another text; write elsewhere, or replace it: --overwrite")
+    return same
 
 
 def _with(stem: Path, ending: str) -> Path:
