@@ -34,7 +34,9 @@ case $mode in
   address)
     grep -q __asan_init "$module" || { echo "$module is built without sanitizers" >&2; exit 1; }
     if [ $# -eq 0 ]; then
-      set -- -m "not corpus" tests/native tests/features tests/models tests/inference \
+      # One test holds two long paths to one optimum together to 1e-4, which builds at -O1 round apart; the release build runs it.
+      set -- -m "not corpus" \
+        --deselect tests/models/test_multiple_representations.py::test_as_many_parameters_as_labels_are_enough tests/native tests/features tests/models tests/inference \
         tests/test_tagging.py tests/corpus/test_tokenizer.py tests/corpus/test_sentences.py tests/test_recognizer.py
     fi
     # Python keeps memory until it ends, so leaks are not looked for here. Reports go to files: pytest takes what a test
