@@ -56,13 +56,13 @@ def make(settings: dict[str, Any]) -> Any:
     return ner.set_params(tokenizer=str.split)  # which is never asked: no search for the rules that cut text
 
 
-def one(data: Path, sentences: int) -> None:
+def one(data: Path, sentences: int, only: str | None) -> None:
     """Print the times of this version as JSON."""
     from spanloom import read
 
     docs = [s for doc in read(f"genia:{data}/genia?classes=5&split=train") for s in doc.sentences][:sentences]
     times: dict[str, float] = {}
-    for name, settings in WORK.items():
+    for name, settings in WORK.items() if only is None else [(only, WORK[only])]:
         rounds = []
         for _ in range(TRAINED):
             ner = make(settings)
@@ -108,10 +108,11 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/before_after.md")
+    parser.add_argument("--only", choices=WORK, help="this model alone; its table is not written")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        one(given.data, given.sentences)
+        one(given.data, given.sentences, given.only)
         return
     if given.before is None:
         parser.error("--before says which interpreter has the other version")
@@ -127,6 +128,7 @@ def main() -> None:
                 str(given.data.resolve()),
                 "--sentences",
                 str(given.sentences),
+                *(["--only", given.only] if given.only else []),
             ]
             done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=os.sep)
             rounds.append(json.loads(done.stdout.splitlines()[-1]))
@@ -153,7 +155,7 @@ def main() -> None:
     )
     text = "\n".join(["# Before and after, in one run", "", about, "", *lines, "", verdict, ""])
     print(text)
-    if given.write:
+    if given.write and given.only is None:
         (Path(__file__).parent / "results" / "before_after.md").write_text(text, encoding="utf-8")
 
 
