@@ -26,6 +26,7 @@ from tables import rounds_and_write, write
 
 from spanloom import Recognizer, _native, read
 from spanloom import write as write_corpus
+from spanloom.decisions.rule import NO_THRESHOLDS
 from spanloom.formats.checks import decode
 from spanloom.formats.lines import lines
 from spanloom.formats.report import Report
@@ -96,7 +97,7 @@ def stages(ner: Recognizer, source: str, target: str) -> Seconds:
             lap("features")
             decoder.best(rows, 1)
             lap("decode")
-            found = tagger._tagger.tag(cut, 1)
+            found = tagger._tagger.tag(cut, 1, thresholds=NO_THRESHOLDS)
             lap("features, decode and read off, by shards")
             lines_of = found.json_lines(tagger.labels, ids, [""] * len(ids), whole=True, threads=1)
             lap("make JSON")

@@ -18,6 +18,8 @@ from spanloom import CorpusError, Document, Recognizer, Sentence, read, write
 from spanloom._native import TokenizedTexts
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import make_document, split_sentences
+from spanloom.decisions import ExpectedF1
+from spanloom.decisions.rule import Rule
 from spanloom.formats.checks import encode
 from spanloom.formats.jsonl import to_dict
 from spanloom.formats.report import Report
@@ -156,6 +158,24 @@ def test_probabilities_are_those_of_predict(trained: Recognizer, texts: list[str
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXTS, st.sampled_from([False, True, "flat"]), st.floats(0.01, 0.6))
+def test_thresholds_are_those_of_predict(trained: Recognizer, texts: list[str], exclusive: Any, low: float) -> None:
+    """The first label has a threshold of its own, the last one none; the decision of the recogniser is put back."""
+    before = trained.rule_
+    labels = trained.labels_[:-1]
+    trained.rule_ = Rule({**dict.fromkeys(labels, low), labels[0]: min(2 * low, 1.0)}, exclusive)
+    try:
+        batch = TextTagger(trained).tag(texts)
+        expected = [m for text in texts for m in trained.predict(text).mentions]
+    finally:
+        trained.rule_ = before
+    rows = zip(batch.found.label.tolist(), batch.found.start.tolist(), batch.found.end.tolist(), strict=True)
+    assert [(batch.labels[label], a, b) for label, a, b in rows] == [(m.label, m.start, m.end) for m in expected]
+    assert batch.probs is not None
+    assert batch.probs.tolist() == pytest.approx([m.prob for m in expected], abs=1e-12)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(TEXTS, st.booleans())
 def test_texts_may_come_with_their_tokens(trained: Recognizer, texts: list[str], sentences: bool) -> None:
     """Tokens at white space, which are not those of our tokenizer; sentences of three tokens, or as they are found."""
@@ -280,6 +300,7 @@ def test_text_with_half_a_surrogate_pair_is_refused(trained: Recognizer) -> None
         ({"model": "memm"}, "memm"),
         ({"model": Chain(scheme="BIOHD")}, "chain"),
         ({"repairs": ("parentheses",)}, "repaired"),
+        ({"decide": ExpectedF1(calibrate="platt")}, "calibrated"),
         ({"features": ["pos"]}, "pos"),
         ({"tokenizer": lambda text: [(0, len(text))]}, "tokenizer"),
     ],

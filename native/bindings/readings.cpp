@@ -174,20 +174,24 @@ void bind_finder(nb::module_& m) {
       .def(
           "find",
           [](const MentionFinder& self, const SparseRows& rows, int threads, bool probabilities, double above,
-             bool exclusive, bool flat) {
+             bool exclusive, bool flat, bool flat_types, const Input<double>& thresholds) {
+            const Wanted wanted{probabilities, above, exclusive, flat, flat_types, span(thresholds)};
             SentenceMentions found;
             {
               const nb::gil_scoped_release release;
-              found = self.find(rows, {probabilities, above, exclusive, flat}, threads);
+              found = self.find(rows, wanted, threads);
             }
             return give_mentions(std::move(found));
           },
           "rows"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, "exclusive"_a = false,
-          "flat"_a = false,
+          "flat"_a = false, "flat_types"_a = false, "thresholds"_a,
           "Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end "
-          "and label. Those of the best structures, or, if above is more than 0, every one with that probability. With "
-          "exclusive, of those of the best structures with the same tokens only the most probable one; with "
-          "flat, of those that share a token.");
+          "and label. Those of the best structures; if above is more than 0, every one with that probability; if there "
+          "are thresholds, one for each label, every one with that of its label. Without above: with exclusive, of "
+          "those "
+          "with the same tokens only the most probable one; with flat, of those that share a token; with flat_types, "
+          "of "
+          "those of one label that do.");
 }
 
 void bind_markov_beliefs(nb::module_& m) {

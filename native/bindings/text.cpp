@@ -388,13 +388,14 @@ void bind_text(nb::module_& m) {
       .def(
           "tag",
           [](const text::TextTagger& self, const HeldTexts& texts, int threads, bool probabilities, double above,
-             bool exclusive, bool flat) {
+             bool exclusive, bool flat, bool flat_types, const Input<double>& thresholds) {
+            const Wanted wanted{probabilities, above, exclusive, flat, flat_types, span(thresholds)};
             const nb::gil_scoped_release release;
-            return Tagged{self.tag(texts.texts, {probabilities, above, exclusive, flat}, threads), &texts};
+            return Tagged{self.tag(texts.texts, wanted, threads), &texts};
           },
           "texts"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, "exclusive"_a = false,
-          "flat"_a = false, nb::keep_alive<0, 2>(),
-          "As MentionFinder.find; every mention with at least the probability `above`, if that is above 0.");
+          "flat"_a = false, "flat_types"_a = false, "thresholds"_a, nb::keep_alive<0, 2>(),
+          "What is wanted is that of MentionFinder.find.");
 }
 
 }  // namespace spanloom::bindings

@@ -409,9 +409,9 @@ class MentionFinder:
         Parts are (reader, the label of each of its types), one for each structure.
         """
 
-    def find(self, rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False, flat: bool = False) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    def find(self, rows: SparseRows, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False, flat: bool = False, flat_types: bool = False, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """
-        Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end and label. Those of the best structures, or, if above is more than 0, every one with that probability. With exclusive, of those of the best structures with the same tokens only the most probable one; with flat, of those that share a token.
+        Return (ptr, places, probabilities): sentence s has the mentions ptr[s] to ptr[s + 1], each with start, end and label. Those of the best structures; if above is more than 0, every one with that probability; if there are thresholds, one for each label, every one with that of its label. Without above: with exclusive, of those with the same tokens only the most probable one; with flat, of those that share a token; with flat_types, of those of one label that do.
         """
 
 def markov_probabilities(search: MarkovSearch, reading: FlatReading, local: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], mention_ptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], types: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 0) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
@@ -1026,10 +1026,8 @@ class TextTagger:
 
     def __init__(self, features: FeatureRows, finder: MentionFinder) -> None: ...
 
-    def tag(self, texts: TokenizedTexts, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False, flat: bool = False) -> TaggedTexts:
-        """
-        As MentionFinder.find; every mention with at least the probability `above`, if that is above 0.
-        """
+    def tag(self, texts: TokenizedTexts, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False, flat: bool = False, flat_types: bool = False, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TaggedTexts:
+        """What is wanted is that of MentionFinder.find."""
 
 def jenkins_hash(text: bytes) -> int:
     """Bob Jenkins' lookup3 hash of bytes."""

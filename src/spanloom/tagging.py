@@ -20,6 +20,7 @@ from spanloom._native import TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_share
 from spanloom.corpus import Document
+from spanloom.decisions.rule import NO_THRESHOLDS
 from spanloom.formats.checks import BadRecord, as_object, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
@@ -58,8 +59,8 @@ def obstacle(recognizer: Recognizer) -> str | None:
         return f"the model {trained.model.name!r} has neither labels of segments nor separators"
     if recognizer.pipeline_.annotators:
         return "it has annotators"
-    if recognizer.rule_.thresholds is not None:
-        return "its decision needs probabilities"
+    if recognizer.rule_.thresholds is not None and recognizer.rule_.calibration is not None:
+        return "its thresholds are on calibrated probabilities"
     if recognizer.repairs:
         return "its mentions are repaired"
     if recognizer.cuts_itself or recognizer._needs_tokenizer:
@@ -155,7 +156,7 @@ class TextTagger:
         self.labels = tuple(trained.finder.labels)
         self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.finder.native)
         self._rules = recognizer.token_rules_.native
-        self._rule = recognizer.rule_
+        self._wanted = recognizer.rule_.wanted(trained, self.labels)
         self.threads = threads or 0
 
     def tag(
@@ -179,10 +180,10 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        wanted = {"probabilities": probabilities, "exclusive": bool(self._rule.exclusive), "flat": self._rule.flat}
-        found = self._tagger.tag(texts, self.threads, above=above or 0.0, **wanted)
-        probs = found.prob if probabilities or above is not None else None
-        return TaggedBatch(self.labels, texts, found, self.threads, probs)
+        wanted = self._wanted if above is None else {**self._wanted, "thresholds": NO_THRESHOLDS}
+        found = self._tagger.tag(texts, self.threads, probabilities=probabilities, above=above or 0.0, **wanted)
+        believed = probabilities or above is not None or wanted["thresholds"].size
+        return TaggedBatch(self.labels, texts, found, self.threads, found.prob if believed else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,18 +173,38 @@ def test_mentions_that_share_tokens_keep_the_most_probable_ones():
     assert most_probable([first, Mention("Y", ((0, 2),), 0.9)], flat=True) == [first]
 
 
-@pytest.mark.parametrize("model", ["edge", "state", "hypergraph"])
-@pytest.mark.parametrize("flat", [False, True])
-@pytest.mark.parametrize("probabilities", [False, True])
-def test_exclusive_answers_are_the_same_in_one_pass_and_in_two(train, dev, probabilities, flat, model):
-    """Natively in one pass, and from all mentions of the best structure in another."""
-    ner = Recognizer(model, trainer=Auto(max_iter=5), keep="longest", decide=Best(3.0)).fit(train)
-    sentences = [s for doc in dev for s in doc.sentences]
-    quick = ner.trained_.find_exclusive(sentences, 1, flat=flat, probabilities=probabilities)
-    slow = Trained.find_exclusive(ner.trained_, sentences, 1, flat=flat, probabilities=probabilities)
-    assert sum(map(len, quick)) < sum(map(len, ner.trained_.find(sentences, 1)))
+def _in_one_pass_and_in_two(ner, rule, sentences, **asked):
+    """Natively in one pass, and from what is found in another; mentions and probabilities must be the same."""
+    quick = ner.trained_.find_by(rule, sentences, 1, **asked)
+    slow = Trained.find_by(ner.trained_, rule, sentences, 1, **asked)
     assert quick == slow
     assert [[m.prob for m in own] for own in quick] == [[m.prob for m in own] for own in slow]
+    return quick
+
+
+@pytest.mark.parametrize("model", ["edge", "state", "hypergraph"])
+@pytest.mark.parametrize("exclusive", [True, "flat"])
+@pytest.mark.parametrize("probabilities", [False, True])
+def test_exclusive_answers_are_the_same_in_one_pass_and_in_two(train, dev, probabilities, exclusive, model):
+    ner = Recognizer(model, trainer=Auto(max_iter=5), keep="longest", decide=Best(3.0)).fit(train)
+    sentences = [s for doc in dev for s in doc.sentences]
+    found = _in_one_pass_and_in_two(ner, Rule(None, exclusive), sentences, probabilities=probabilities)
+    assert sum(map(len, found)) < sum(map(len, ner.trained_.find(sentences, 1)))
+
+
+@pytest.mark.parametrize("model", ["chain", "chains", "edge", "state", "hypergraph"])
+@pytest.mark.parametrize("exclusive", [False, True, "flat"])
+def test_answers_by_thresholds_are_the_same_in_one_pass_and_in_two(train, dev, exclusive, model):
+    """Thresholds that let mentions in which exclude each other or do not fit the model; a label that is never given."""
+    ner = Recognizer(model, trainer=Auto(max_iter=5), keep="longest").fit(train)
+    sentences = [s for doc in dev for s in doc.sentences]
+    thresholds = {"DNA": 0.05, "protein": 0.02, "cell_type": 0.1}
+    found = _in_one_pass_and_in_two(ner, Rule(thresholds, exclusive), sentences)
+    assert {m.label for own in found for m in own} == {*thresholds} < {*ner.labels_}
+    everything = [m for own in ner.trained_.find_above(sentences, 0.02, 1) for m in own]
+    enough = [m for m in everything if m.prob >= thresholds.get(m.label, 2.0)]
+    assert (sum(map(len, found)) < len(enough)) == (bool(exclusive) or model in ("chain", "chains"))
+    assert all(ner.model_.misfit(own) is None for own in found)
 
 
 def test_labels_are_exclusive_by_default_where_training_says_so_and_models_do_not(train):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,14 @@ struct Shard {
   std::vector<std::int64_t> counts;
   std::vector<Found> mentions;
 };
+
+// Which mentions exclude each other: those with the same tokens, those that share a token, those of one label that do.
+enum class Excluding { same_tokens, overlap, overlap_of_label };
+
+bool exclude(const Found& a, const Found& b, Excluding which) {
+  if (which == Excluding::same_tokens) return a.start == b.start && a.end == b.end;
+  return b.start < a.end && a.start < b.end && (which == Excluding::overlap || a.type == b.type);
+}
 
 // By start, the longest first, then by label.
 bool before(const Found& a, const Found& b) {
@@ -81,32 +90,30 @@ class MentionFinder::Work {
   }
 
   // Of mentions that exclude each other, leaves the most probable ones, in the order in which they are; of those that
-  // are equal the first by start, the longest, the first label.
-  void leave_most_probable(std::vector<Found>& mentions, std::size_t first, Wanted wanted) {
+  // are equal the first by start, the longest, the first label. `believed`: whether they have probabilities already.
+  void leave_most_probable(std::vector<Found>& mentions, std::size_t first, Excluding which, bool believed) {
     const std::span<Found> own = std::span(mentions).subspan(first);
     order_.resize(own.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::ranges::sort(order_, [&](std::size_t a, std::size_t b) { return before(own[a], own[b]); });
-    const auto exclude = [&](const Found& a, const Found& b) {
-      return wanted.flat ? (b.start < a.end && a.start < b.end) : (a.start == b.start && a.end == b.end);
-    };
     rivals_.assign(own.size(), 0);
     bool any = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const Found& one = own[order_[i]];
       for (std::size_t j = i + 1; j < order_.size() && own[order_[j]].start < one.end; ++j) {
-        if (!exclude(one, own[order_[j]])) continue;
+        if (!exclude(one, own[order_[j]], which)) continue;
         rivals_[order_[i]] = rivals_[order_[j]] = 1;
         any = true;
       }
     }
     if (!any) return;
-    if (!wanted.probabilities) judge_rivals(own);
+    if (!believed) judge_rivals(own);
     std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) { return own[a].prob > own[b].prob; });
     std::vector<std::size_t> kept;
     for (const std::size_t i : order_) {
       if (rivals_[i] == 0) continue;
-      const bool free = std::ranges::none_of(kept, [&](std::size_t other) { return exclude(own[i], own[other]); });
+      const bool free =
+          std::ranges::none_of(kept, [&](std::size_t other) { return exclude(own[i], own[other], which); });
       if (free) kept.push_back(i);
       rivals_[i] = free ? 0 : 1;
     }
@@ -142,8 +149,16 @@ class MentionFinder::Work {
 };
 
 SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int threads) const {
-  const bool best = !(wanted.above > 0);
-  const bool beliefs = wanted.probabilities || !best;
+  const bool best = wanted.best();
+  if (!wanted.thresholds.empty() && wanted.thresholds.size() != origins_.size()) {
+    throw std::invalid_argument("[MentionFinder] " + std::to_string(wanted.thresholds.size()) + " thresholds for " +
+                                std::to_string(origins_.size()) + " labels");
+  }
+  const auto threshold = [&](std::int32_t label) { return wanted.thresholds[static_cast<std::size_t>(label)]; };
+  std::vector<double> least(parts_.size(), wanted.above);  // of each part
+  for (std::size_t p = 0; p < parts_.size() && !wanted.thresholds.empty(); ++p) {
+    least[p] = std::ranges::min(parts_[p].labels | std::views::transform(threshold));
+  }
   const std::size_t groups = rows.groups();
   std::vector<Shard> shards((groups + kShardSentences - 1) / kShardSentences);
   decoder_.check(rows);
@@ -161,23 +176,31 @@ SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int 
           work.pass.best(p, cells);
           parts_[p].reader->read(cells, work.pass.sites(), own);
         }
-        if (beliefs && (!best || !own.empty())) {
+        if (wanted.believed() && (best ? !own.empty() : least[p] <= 1)) {
           MentionBeliefs& believed = work.beliefs(p);
           if (best) {
             believed.probabilities(own);
           } else {
-            own = believed.mentions_above(wanted.above);
+            own = believed.mentions_above(least[p]);
           }
         }
         for (Found& one : own) one.type = parts_[p].labels[static_cast<std::size_t>(one.type)];
+        if (!wanted.thresholds.empty()) {
+          std::erase_if(own, [&](const Found& one) { return one.prob < threshold(one.type); });
+        }
         shard.mentions.insert(shard.mentions.end(), own.begin(), own.end());
       }
       if (parts_.size() > 1 || !best) {
         std::stable_sort(shard.mentions.begin() + first, shard.mentions.end(), before);
       }
-      if (best && (wanted.exclusive || wanted.flat)) {
-        work.leave_most_probable(shard.mentions, static_cast<std::size_t>(first),
-                                 {beliefs, 0, wanted.exclusive, wanted.flat});
+      const auto leave = [&](Excluding which) {
+        work.leave_most_probable(shard.mentions, static_cast<std::size_t>(first), which, wanted.believed());
+      };
+      if (wanted.flat && !(wanted.above > 0)) {
+        leave(Excluding::overlap);
+      } else if (!(wanted.above > 0)) {
+        if (wanted.exclusive) leave(Excluding::same_tokens);
+        if (wanted.flat_types) leave(Excluding::overlap_of_label);
       }
       shard.counts.push_back(static_cast<std::int64_t>(shard.mentions.size()) - first);
     }

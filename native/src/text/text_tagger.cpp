@@ -53,7 +53,7 @@ FoundMentions TextTagger::tag(const TokenizedTexts& texts, Wanted wanted, int th
   parallel_for(shards.size(), threads, [&](std::size_t k) { tag(texts, wanted, shards[k]); });
 
   FoundMentions found;
-  found.probable = wanted.probabilities || wanted.above > 0;
+  found.probable = wanted.believed();
   std::vector<std::size_t> counts;  // mentions by sentence
   for (const Shard& shard : shards) {
     found.spans.insert(found.spans.end(), shard.found.mentions.begin(), shard.found.mentions.end());

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, reading_order
 from spanloom.decisions.calibration import Calibration
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 Mentions = list[list[Mention]]
 FLAT: Final = "flat"
 Exclusive = bool | Literal["flat"]
+NO_THRESHOLDS = np.zeros(0)
 SMALLEST = 1e-9
 """The least probability that is looked for, where calibration makes much of little."""
 
@@ -48,6 +51,27 @@ class Rule:
         """Whether mentions share no tokens."""
         return self.exclusive == FLAT
 
+    @property
+    def least(self) -> float:
+        """The lowest threshold."""
+        return min((self.thresholds or {}).values(), default=1.0)
+
+    def wanted(self, trained: Trained, labels: Sequence[str]) -> dict[str, Any]:
+        """Return what native finders are asked for; calibration is not theirs.
+
+        ``flat`` and ``flat_types`` also leave out what the model cannot hold together, where there are thresholds.
+        """
+        thresholds = NO_THRESHOLDS
+        if self.thresholds is not None:
+            thresholds = np.array([self.thresholds.get(label, math.inf) for label in labels])
+        cut = self.fitting and thresholds.size > 0
+        return {
+            "exclusive": bool(self.exclusive),
+            "flat": self.flat or (cut and not trained.may_have(flat=True)),
+            "flat_types": cut and not trained.may_overlap_within_labels,
+            "thresholds": thresholds,
+        }
+
     def answers(
         self,
         trained: Trained,
@@ -58,13 +82,9 @@ class Rule:
         probabilities: bool = False,
     ) -> Mentions:
         """Return the mentions of each sentence; with thresholds they have probabilities anyway."""
-        if self.thresholds is not None:
-            return self._above(trained, sentences, threads)
-        if self.exclusive:
-            found = trained.find_exclusive(sentences, threads, conflicts, flat=self.flat, probabilities=probabilities)
-        else:
-            find = trained.find_with_probabilities if probabilities else trained.find
-            found = find(sentences, threads, conflicts)
+        if self.calibration is not None and self.thresholds is not None:
+            return self._above(self.calibration, trained, sentences, threads)
+        found = trained.find_by(self, sentences, threads, conflicts, probabilities=probabilities)
         return self.calibrated(found) if probabilities else found
 
     def calibrated(self, found: Mentions, best: Mentions | None = None) -> Mentions:
@@ -79,12 +99,11 @@ class Rule:
         probs = iter(given.tolist())
         return [[Mention(m.label, m.parts, next(probs), m.attributes) for m in own] for own in found]
 
-    def _above(self, trained: Trained, sentences: Sequence[Sentence], threads: int | None) -> Mentions:
-        least = min((self.thresholds or {}).values(), default=1.0)
-        if self.calibration is None:
-            return [self.of_believed(trained, own) for own in trained.find_above(sentences, least, threads)]
-        found = trained.find_above(sentences, max(self.calibration.least(least), SMALLEST), threads)
-        best = None if self.calibration.others is None else trained.find(sentences, threads)
+    def _above(
+        self, calibration: Calibration, trained: Trained, sentences: Sequence[Sentence], threads: int | None
+    ) -> Mentions:
+        found = trained.find_above(sentences, max(calibration.least(self.least), SMALLEST), threads)
+        best = None if calibration.others is None else trained.find(sentences, threads)
         return [self.of_believed(trained, own) for own in self.calibrated(found, best)]
 
     def of_believed(self, trained: Trained, believed: Sequence[Mention]) -> list[Mention]:

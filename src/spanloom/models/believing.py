@@ -10,6 +10,7 @@ import numpy as np
 from spanloom._native import Decoder, MentionFinder, SparseRows
 from spanloom.base.arrays import Cells, Floats, Pointers
 from spanloom.corpus.mention import Mention
+from spanloom.decisions.rule import NO_THRESHOLDS
 from spanloom.inference import Batch
 from spanloom.learning import Weights
 from spanloom.models.base import Mentions
@@ -49,15 +50,27 @@ class Finder:
         above: float = 0,
         exclusive: bool = False,
         flat: bool = False,
+        flat_types: bool = False,
+        thresholds: Floats = NO_THRESHOLDS,
     ) -> Mentions:
         """Return the mentions of the best structures; with ``above``, every one with at least this probability.
 
-        ``exclusive``: of mentions of the best structures with the same tokens, only the most probable one; ``flat``: of
-        those that share a token.
+        With ``thresholds``, one for each of ``labels``, every one with at least that of its label. Without ``above``
+        mentions may exclude each other, and the most probable one stays: with ``exclusive``, of those with the same
+        tokens; with ``flat``, of those that share a token; with ``flat_types``, of those of one label that do.
         """
-        wanted = {"probabilities": probabilities, "exclusive": exclusive, "flat": flat}
-        ptr, places, probs = self.native.find(rows, threads or 0, above=above, **wanted)
-        return gathered(self.labels, ptr, places, probs if probabilities or above > 0 else None)
+        ptr, places, probs = self.native.find(
+            rows,
+            threads or 0,
+            probabilities=probabilities,
+            above=above,
+            exclusive=exclusive,
+            flat=flat,
+            flat_types=flat_types,
+            thresholds=thresholds,
+        )
+        believed = probabilities or above > 0 or thresholds.size
+        return gathered(self.labels, ptr, places, probs if believed else None)
 
 
 def gathered(labels: Sequence[str], ptr: Pointers, places: Cells, probs: Floats | None = None) -> Mentions:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from spanloom._native import SparseRows
 from spanloom.base.arrays import Arrays, Floats32, below, without_small
 from spanloom.corpus.document import Sentence
+from spanloom.decisions.rule import Rule
 from spanloom.encoders.kept import KeptNetwork
 from spanloom.encoders.sites import site_table
 from spanloom.features import FeatureExtractor
@@ -89,6 +90,21 @@ class Encoded(Structured):
     ) -> Mentions:
         parts = chunks(sentences, AT_ONCE)
         return [found for part in parts for found in Structured.find_with_probabilities(self, part, threads, conflicts)]
+
+    def find_by(
+        self,
+        rule: Rule,
+        sentences: Sequence[Sentence],
+        threads: int | None = None,
+        conflicts: Counter[str] | None = None,
+        *,
+        probabilities: bool = False,
+    ) -> Mentions:
+        return [
+            found
+            for part in chunks(sentences, AT_ONCE)
+            for found in Structured.find_by(self, rule, part, threads, conflicts, probabilities=probabilities)
+        ]
 
     def find_above(self, sentences: Sequence[Sentence], above: float, threads: int | None = None) -> Mentions:
         parts = chunks(sentences, AT_ONCE)

@@ -20,6 +20,7 @@ from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Parts, reading_order
 from spanloom.decisions import penalty
+from spanloom.decisions.rule import Rule
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution, Joint
@@ -226,19 +227,19 @@ class Structured(Trained):
             done += found
         return done
 
-    def find_exclusive(
+    def find_by(
         self,
+        rule: Rule,
         sentences: Sequence[Sentence],
         threads: int | None = None,
         conflicts: Counter[str] | None = None,
         *,
-        flat: bool,
         probabilities: bool = False,
     ) -> Mentions:
         if self.finder is None:
-            return super().find_exclusive(sentences, threads, conflicts, flat=flat, probabilities=probabilities)
-        rows, _ = self._rows(sentences, threads)
-        return self.finder.find(rows, threads, probabilities=probabilities, exclusive=True, flat=flat)
+            return super().find_by(rule, sentences, threads, conflicts, probabilities=probabilities)
+        wanted = rule.wanted(self, self.finder.labels)
+        return self.finder.find(self._rows(sentences, threads)[0], threads, probabilities=probabilities, **wanted)
 
     def _believed(self, rows: SparseRows, shapes: Shapes, threads: int | None, above: float = 0) -> Mentions | None:
         """Find mentions and their probabilities in one pass; None if the components need two."""

@@ -16,7 +16,7 @@ from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.penalty import Penalty
-from spanloom.decisions.rule import exclude, most_probable
+from spanloom.decisions.rule import Rule, exclude, most_probable
 from spanloom.evaluation.calibration import Curve
 from spanloom.features import FeatureExtractor
 from spanloom.inference import Distribution
@@ -95,6 +95,11 @@ class Trained(ABC):
         )
 
     @property
+    def may_overlap_within_labels(self) -> bool:
+        """Whether mentions of one label can share tokens."""
+        return any(self.model.misfit([Mention(a, ((0, 2),)), Mention(a, ((0, 1),))]) is None for a in self.labels)
+
+    @property
     def belief(self) -> str:
         """What its probabilities are.
 
@@ -118,17 +123,25 @@ class Trained(ABC):
         """Return what ``find`` does, with probabilities."""
         return self.probabilities(sentences, self.find(sentences, threads, conflicts), threads)
 
-    def find_exclusive(
+    def find_by(
         self,
+        rule: Rule,
         sentences: Sequence[Sentence],
         threads: int | None = None,
         conflicts: Counter[str] | None = None,
         *,
-        flat: bool,
         probabilities: bool = False,
     ) -> Mentions:
-        """Return what ``find`` does, but of mentions that exclude each other only the most probable ones."""
+        """Return what a rule without calibration makes of each sentence; with thresholds, with probabilities.
+
+        Of mentions that exclude each other only the most probable ones stay.
+        """
+        if rule.thresholds is not None:
+            return [rule.of_believed(self, own) for own in self.find_above(sentences, rule.least, threads)]
+        flat = rule.flat
         found = (self.find_with_probabilities if probabilities else self.find)(sentences, threads, conflicts)
+        if not rule.exclusive:
+            return found
         rivals = [i for i, own in enumerate(found) if any(exclude(a, b, flat=flat) for a, b in combinations(own, 2))]
         judged = self.probabilities([sentences[i] for i in rivals], [found[i] for i in rivals], threads)
         for i, own in zip(rivals, judged, strict=True):

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "spanloom/inference/decoder.hpp"
@@ -18,8 +19,15 @@ struct FinderPart {
 struct Wanted {
   bool probabilities = false;
   double above = 0;  // if above 0: every mention with at least this probability, instead of those of the best structure
-  bool exclusive = false;  // of mentions of the best structure with the same tokens, only the most probable one
-  bool flat = false;       // of those that share a token, too
+  bool exclusive = false;   // of mentions with the same tokens, only the most probable one; not with `above`
+  bool flat = false;        // of those that share a token, too
+  bool flat_types = false;  // of those of one label that share a token
+  // [label], if not empty: every mention with at least the probability of its label, instead of the best structure.
+  std::span<const double> thresholds = {};
+
+  // Whether mentions are those of the best structure, and whether they get probabilities.
+  bool best() const { return !(above > 0) && thresholds.empty(); }
+  bool believed() const { return probabilities || !best(); }
 };
 
 // The mentions of sentences: those of sentence s are mentions[ptr[s] .. ptr[s + 1]), their type is their label.
@@ -41,7 +49,8 @@ class MentionFinder {
 
   // Mentions of the best structure of one part are in the order in which it is read; those of several parts, and those
   // above a probability, by start, longest first, then label. Probabilities are those without the decoder's offsets,
-  // and of the parts each for itself: what `exclusive` and `flat` leave out does not change those of the rest.
+  // and of the parts each for itself: what `exclusive` and `flat` leave out does not change those of the rest. Throws
+  // std::invalid_argument, with the values, unless there are no thresholds or one for each label.
   SentenceMentions find(const SparseRows& rows, Wanted wanted, int threads) const;
 
  private:
