@@ -134,7 +134,8 @@ def beliefs(run: Run, context: Context) -> Result:
             f"ECE{name}, all above 0.05": all_of_them.error,
             f"bins{name}": found[name].bins,
         }
-    result["kind"] = ner.training_["calibration"]["kind"]
+    told = ner.training_["calibration"]
+    result |= {"kind": told["kind"], "ECE calibrated, dev": told.get("error_calibrated", told["error"])}
     for name, decide in DECISIONS.items():
         if name == "penalty" and not ner.model_.penalised:
             continue
@@ -257,6 +258,7 @@ EXPERIMENT = Experiment(
         "ECE calibrated",
         "by chance calibrated",
         "debiased calibrated",
+        "ECE calibrated, dev",
         "kind",
         "ECE, all above 0.05",
         "ECE calibrated, all above 0.05",
@@ -271,6 +273,7 @@ EXPERIMENT = Experiment(
     percent=[
         *(f"ECE{a}{b}" for a in ("", " calibrated") for b in ("", ", all above 0.05")),
         *(f"{a}{b}" for a in ("by chance", "debiased") for b in ("", " calibrated")),
+        "ECE calibrated, dev",
         "precision=0.95 on dev",
         "recall=0.9 on dev",
         *(f"F1 {name}" for name in DECISIONS),

@@ -389,13 +389,11 @@ void bind_text(nb::module_& m) {
           "tag",
           [](const text::TextTagger& self, const HeldTexts& texts, int threads, bool probabilities, double above,
              bool exclusive, bool flat, bool flat_types, const Input<double>& thresholds) {
-            const Wanted wanted{probabilities, above, exclusive, flat, flat_types, span(thresholds)};
             const nb::gil_scoped_release release;
+            const Wanted wanted{probabilities, above, exclusive, flat, flat_types, span(thresholds)};
             return Tagged{self.tag(texts.texts, wanted, threads), &texts};
           },
           "texts"_a, "threads"_a = 0, nb::kw_only(), "probabilities"_a = false, "above"_a = 0.0, "exclusive"_a = false,
-          "flat"_a = false, "flat_types"_a = false, "thresholds"_a, nb::keep_alive<0, 2>(),
-          "What is wanted is that of MentionFinder.find.");
+          "flat"_a = false, "flat_types"_a = false, "thresholds"_a, nb::keep_alive<0, 2>(), "As MentionFinder.find.");
 }
-
 }  // namespace spanloom::bindings

@@ -1027,7 +1027,7 @@ class TextTagger:
     def __init__(self, features: FeatureRows, finder: MentionFinder) -> None: ...
 
     def tag(self, texts: TokenizedTexts, threads: int = 0, *, probabilities: bool = False, above: float = 0.0, exclusive: bool = False, flat: bool = False, flat_types: bool = False, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> TaggedTexts:
-        """What is wanted is that of MentionFinder.find."""
+        """As MentionFinder.find."""
 
 def jenkins_hash(text: bytes) -> int:
     """Bob Jenkins' lookup3 hash of bytes."""

@@ -64,6 +64,8 @@ def redecide(
         trained.tune_penalty(dev, threads, by_label=wanted == "auto-by-label")
     elif trained.model.penalised:
         trained.set_penalty(by_label(wanted, sorted(trained.labels)))
+    if isinstance(decision, OnDev):
+        trained.tune_threshold(dev, threads)
     return _chosen(decision, best, _Seen.on(dev, trained, threads), trained, threads)
 
 
@@ -119,7 +121,11 @@ def never_two(sentences: Sequence[Sentence]) -> bool:
 
 
 def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None) -> tuple[Rule, dict[str, Any]]:
-    """Compare decisions on development data; the mention penalties of the training are one of them."""
+    """Compare decisions on development data; the mention penalties of the training are one of them.
+
+    Thresholds on probabilities are not, where these are uncalibrated margins, which have a threshold of their own, or
+    bounds, which are slow.
+    """
     penalties = [dict(part.penalty) for part in trained.parts]
     scores: dict[str, Score] = {}
     if any(penalties):
@@ -128,9 +134,11 @@ def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None)
         if len(penalties) > 1 and seen.sentences is not None:  # what parts believe may depend on what others find
             seen = _Seen.on(seen.sentences, trained, threads)
     scores["best"] = seen.score(best, trained, threads)
-    thresholds = ExpectedF1().choose(seen.scored(best, trained), seen.gold, sorted(trained.labels))
-    by_threshold = replace(best, thresholds=thresholds)
-    scores["f1"] = seen.score(by_threshold, trained, threads)
+    by_threshold = best
+    if best.calibration is not None or trained.belief not in ("scores", "bound"):
+        thresholds = ExpectedF1().choose(seen.scored(best, trained), seen.gold, sorted(trained.labels))
+        by_threshold = replace(best, thresholds=thresholds)
+        scores["f1"] = seen.score(by_threshold, trained, threads)
     chosen = max(("best", "penalty", "f1"), key=lambda name: scores[name].f1 if name in scores else -1.0)
     if chosen == "penalty":
         for part, penalty in zip(trained.parts, penalties, strict=True):

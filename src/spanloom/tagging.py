@@ -20,7 +20,6 @@ from spanloom._native import TaggedTexts, TokenizedTexts
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.parameters import check_share
 from spanloom.corpus import Document
-from spanloom.decisions.rule import NO_THRESHOLDS
 from spanloom.formats.checks import BadRecord, as_object, decode, encode
 from spanloom.formats.jsonl import parse, to_dict
 from spanloom.formats.jsonl.records import mentions_only
@@ -180,9 +179,8 @@ class TextTagger:
                 texts = TokenizedTexts(texts, self.threads, self._rules)
             except ValueError as error:
                 raise CorpusError(str(error)) from None
-        wanted = self._wanted if above is None else {**self._wanted, "thresholds": NO_THRESHOLDS}
-        found = self._tagger.tag(texts, self.threads, probabilities=probabilities, above=above or 0.0, **wanted)
-        believed = probabilities or above is not None or wanted["thresholds"].size
+        found = self._tagger.tag(texts, self.threads, probabilities=probabilities, above=above or 0.0, **self._wanted)
+        believed = probabilities or above is not None or self._wanted["thresholds"].size
         return TaggedBatch(self.labels, texts, found, self.threads, found.prob if believed else None)
 
 

@@ -156,7 +156,7 @@ SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int 
   }
   const auto threshold = [&](std::int32_t label) { return wanted.thresholds[static_cast<std::size_t>(label)]; };
   std::vector<double> least(parts_.size(), wanted.above);  // of each part
-  for (std::size_t p = 0; p < parts_.size() && !wanted.thresholds.empty(); ++p) {
+  for (std::size_t p = 0; p < parts_.size() && wanted.by_label(); ++p) {
     least[p] = std::ranges::min(parts_[p].labels | std::views::transform(threshold));
   }
   const std::size_t groups = rows.groups();
@@ -185,7 +185,7 @@ SentenceMentions MentionFinder::find(const SparseRows& rows, Wanted wanted, int 
           }
         }
         for (Found& one : own) one.type = parts_[p].labels[static_cast<std::size_t>(one.type)];
-        if (!wanted.thresholds.empty()) {
+        if (wanted.by_label()) {
           std::erase_if(own, [&](const Found& one) { return one.prob < threshold(one.type); });
         }
         shard.mentions.insert(shard.mentions.end(), own.begin(), own.end());

@@ -56,9 +56,13 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
         console.print(f"{100 * t['start']:.1f} % of the features were known to the model that it started from")
     if t["dev_f1"] is not None:
         console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
-    if ner.penalty_curve_ is not None and "decision" not in t:
-        console.print(_penalty(ner.penalty_curve_, "training data, cross-fitted" if t["dev_f1"] is None else "dev"))
-        low = 1 / (1 + math.exp(ner.penalty_curve_.chosen or 0.0))
+    curve, decided = ner.penalty_curve_, t.get("decision", {})
+    if decided and ("tried" not in decided or len(decided["tried"]) > 1):
+        console.print(_decision(decided, 0.0 if curve is None else curve.chosen or 0.0))
+    if curve is not None and decided.get("chosen", "penalty") == "penalty":
+        if not decided:
+            console.print(_penalty(curve, "training data, cross-fitted" if t["dev_f1"] is None else "dev"))
+        low = 1 / (1 + math.exp(curve.chosen or 0.0))
         if low < UNSURE:
             console.print(
                 f"at this penalty, mentions with a probability of {low:.2g} are found, too; for surer ones, tag with "
@@ -68,8 +72,6 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
         if ner.get_params().get("decide__penalty") == "auto-by-label":
             chosen = ", ".join(f"{label} {ner.mention_penalty_.get(label, 0):g}" for label in ner.labels_)
             console.print(f"mention penalties in use: {chosen}")
-    if "decision" in t:
-        console.print(_decision(t["decision"]))
     if ner.get_params().get("decide__calibrate", "none") != "none" and "kind" in t.get("calibration", {}):
         console.print(_calibration(t["calibration"]))
     if "tokenizer" in t and t["tokenizer"]["agreement"] < 1:
@@ -104,9 +106,16 @@ def _calibration(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _decision(chosen: Mapping[str, Any]) -> str:
-    """Say what the decision gives on the data that it was chosen on."""
+TRIED = {"best": "the best structure", "penalty": "mention penalty {}", "f1": "thresholds on probabilities"}
+
+
+def _decision(chosen: Mapping[str, Any], penalty: float) -> str:
+    """Say what the decision gives on the data that it was chosen on, and what others gave."""
     how = chosen.get("chosen", chosen["name"])
     score = f"F1 {100 * chosen['f1']:.2f}, P {100 * chosen['precision']:.2f}, R {100 * chosen['recall']:.2f}"
     missed = "" if chosen.get("reached", True) else "; what was asked for is not reached"
-    return f"decision {how}: {score} on {chosen['chosen_on']}{missed}"
+    words = {name: said.format(f"{penalty:g}") for name, said in TRIED.items()}
+    others = [f"{words[name]} {100 * f1:.2f}" for name, f1 in chosen.get("tried", {}).items() if name != how]
+    rest = f" ({', '.join(others)})" if others else ""
+    named = words[how] if "tried" in chosen else how
+    return f"decision {named}: {score} on {chosen['chosen_on']}{rest}{missed}"

@@ -149,8 +149,8 @@ def train(
         str | None,
         typer.Option(
             metavar="HOW",
-            help="best (the default), f1, precision=0.95, recall=0.9: a threshold on the probability, chosen on --dev, "
-            "else by cross-fitting; auto: what is best on --dev.",
+            help="best; f1, precision=0.95, recall=0.9: a threshold on the probability, chosen on --dev, else by "
+            "cross-fitting; auto (the default with --dev): best, best with a mention penalty, or f1, by F1 on --dev.",
             rich_help_panel=LEARNING,
         ),
     ] = None,
@@ -158,7 +158,7 @@ def train(
         str | None,
         typer.Option(
             metavar="NUMBER|auto|auto-by-label",
-            help="Mention penalty: above 0 for more mentions; auto (the default, unless --decide is given): chosen on "
+            help="Mention penalty: above 0 for more mentions; auto (the default without --dev and --decide): chosen on "
             "--dev, else by cross-fitting on the training data; 0 for none.",
             rich_help_panel=LEARNING,
         ),
@@ -226,8 +226,7 @@ def train(
     }
     given = {name: value for name, value in options.items() if value is not None}
     wanted = {**({} if config is None else read_config(config)), **given, **parse_settings(settings or [])}
-    if _takes_penalty(wanted) and ("encoder" not in wanted or dev is not None):
-        wanted["decide__penalty"] = "auto"
+    wanted |= _by_itself(wanted, dev is not None)
     cut = {name: wanted.pop(name) for name in ("min_count",) if name in wanted}
     ner = configure(wanted)
     if write_config is not None:
@@ -259,19 +258,26 @@ REFINING = ("calibrate", "exclusive")
 """Settings of a decision that leave open which one it is."""
 
 
-def _takes_penalty(wanted: Mapping[str, Any]) -> bool:
-    """Whether a mention penalty is chosen, since nobody says how to decide: it costs little, and small data need it."""
+def _by_itself(wanted: Mapping[str, Any], dev: bool) -> dict[str, Any]:
+    """Return how to decide where nobody says it: what is best on development data, else a mention penalty.
+
+    It costs little, and small data need it. Reductions would have to ask every part about every mention; without
+    development data an encoder would have to be trained several times.
+    """
     from spanloom.models import named
     from spanloom.models.reduction import Reduction
 
     parts = [name.replace(".", "__").split("__") for name in wanted]
     if any(part[-1] in ("decide", "penalty") or (part[0] == "decide" and part[-1] not in REFINING) for part in parts):
-        return False
+        return {}
     model = wanted.get("model", "auto")
-    if model == "auto":
-        return True
-    known = named(model)
-    return known.penalised and not isinstance(known, Reduction)
+    known = None if model == "auto" else named(model)
+    if isinstance(known, Reduction):
+        return {}
+    if dev:
+        return {} if known is not None and (known.makes is not None or not known.probabilistic) else {"decide": "auto"}
+    penalised = known is None or known.penalised
+    return {"decide__penalty": "auto"} if penalised and "encoder" not in wanted else {}
 
 
 def _model(name: str | None, target: str | None) -> Any:

@@ -55,9 +55,10 @@ class Finder:
     ) -> Mentions:
         """Return the mentions of the best structures; with ``above``, every one with at least this probability.
 
-        With ``thresholds``, one for each of ``labels``, every one with at least that of its label. Without ``above``
-        mentions may exclude each other, and the most probable one stays: with ``exclusive``, of those with the same
-        tokens; with ``flat``, of those that share a token; with ``flat_types``, of those of one label that do.
+        With ``thresholds`` and no ``above``, every one with at least that of its label, one for each of ``labels``.
+        Without ``above`` mentions may exclude each other, and the most probable one stays: with ``exclusive``, of those
+        with the same tokens; with ``flat``, of those that share a token; with ``flat_types``, of those of one label
+        that do.
         """
         ptr, places, probs = self.native.find(
             rows,

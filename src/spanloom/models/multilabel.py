@@ -24,7 +24,6 @@ from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import ORDERS, Mention
 from spanloom.decisions.rescoring import FOLDS, LOOKED_AT, LOWEST, Rescoring
-from spanloom.decisions.thresholds import best_threshold
 from spanloom.evaluation.score import micro
 from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.learning import (
@@ -149,8 +148,8 @@ class Multilabel(Model):
         except Interrupted as stop:
             interrupted, learned, history = stop, stop.learned, stop.history
         trained = lesson.made(learned)
-        if task.dev is not None and isinstance(self.threshold, str):
-            _choose_threshold(trained, task.dev, task.threads, by_label=self.threshold == "label")
+        if task.dev is not None:
+            trained.tune_threshold(task.dev, task.threads)
         if rescoring is not None:
             thresholds = dict(zip(trained.types, trained.thresholds.tolist(), strict=True))
             trained.rescoring = replace(rescoring, thresholds=thresholds)
@@ -248,19 +247,3 @@ class _Lesson:
             return model.unrestricted([s for s, _ in block], LOOKED_AT, LOWEST, self.task.threads)
 
         return cross_fit(pairs, FOLDS, train, apply, sizes=self.task.sizes)
-
-
-def _choose_threshold(trained: Subsets, dev: Sequence[Sentence], threads: int | None, *, by_label: bool) -> None:
-    gold, scored = [s.mentions for s in dev], trained.candidates(dev, threads=threads)
-    if not by_label:
-        trained.set_threshold(best_threshold(scored, gold))
-        return
-    trained.set_threshold(
-        {
-            label: best_threshold(
-                [[pair for pair in some if pair[1].label == label] for some in scored],
-                [[m for m in mentions if m.label == label] for mentions in gold],
-            )
-            for label in trained.types
-        }
-    )

@@ -19,6 +19,7 @@ from spanloom.base.parameters import check_count
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention, Parts
 from spanloom.decisions.rescoring import LOOKED_AT, LOWEST, Rescoring, Surface
+from spanloom.decisions.thresholds import best_threshold
 from spanloom.features import FeatureExtractor, PairFeatures
 from spanloom.inference import Distribution, Independent
 from spanloom.inference.distribution import in_order
@@ -109,6 +110,24 @@ class Subsets(Trained):
                 raise ParameterError(f"a threshold must be a finite number, got {value!r} for {label!r}")
         before = dict(zip(self.types, self.thresholds.tolist(), strict=True))
         self.thresholds = np.array([float(by_label.get(label, before[label])) for label in self.types])
+
+    def tune_threshold(self, dev: Sequence[Sentence], threads: int | None) -> bool:
+        if not isinstance(self.model.threshold, str):
+            return False
+        gold, scored = [s.mentions for s in dev], self.candidates(dev, threads=threads)
+        if self.model.threshold == "global":
+            self.set_threshold(best_threshold(scored, gold))
+            return True
+        self.set_threshold(
+            {
+                label: best_threshold(
+                    [[pair for pair in some if pair[1].label == label] for some in scored],
+                    [[m for m in mentions if m.label == label] for mentions in gold],
+                )
+                for label in self.types
+            }
+        )
+        return True
 
     # Finding
 

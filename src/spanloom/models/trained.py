@@ -153,6 +153,10 @@ class Trained(ABC):
         """Return every mention with at least a probability, which is above 0, in reading order."""
         return [one.mentions(above) for one in self.distributions(sentences, threads)]
 
+    def tune_threshold(self, dev: Sequence[Sentence], threads: int | None) -> bool:
+        """Choose the threshold on scores on development data; False if the model has none that is left open."""
+        return False
+
     # Why
 
     def responsible(self, sentence: Sentence, mention: Mention) -> tuple[Trained, Seen]:

@@ -22,11 +22,12 @@ struct Wanted {
   bool exclusive = false;   // of mentions with the same tokens, only the most probable one; not with `above`
   bool flat = false;        // of those that share a token, too
   bool flat_types = false;  // of those of one label that share a token
-  // [label], if not empty: every mention with at least the probability of its label, instead of the best structure.
+  // [label], if not empty and without `above`: every mention with at least the probability of its label.
   std::span<const double> thresholds = {};
 
-  // Whether mentions are those of the best structure, and whether they get probabilities.
-  bool best() const { return !(above > 0) && thresholds.empty(); }
+  // Whether mentions are those above thresholds, those of the best structure, and whether they get probabilities.
+  bool by_label() const { return !(above > 0) && !thresholds.empty(); }
+  bool best() const { return !(above > 0) && !by_label(); }
   bool believed() const { return probabilities || !best(); }
 };
 
