@@ -365,8 +365,13 @@ def test_messages_are_grammatical(tmp_path: Path, name: str, content: str, messa
         run("stats", tmp_path / name)
 
 
-def test_training_and_validation_name_texts_without_annotation_file(tmp_path: Path, model: Path) -> None:
-    """They count as annotated without mentions, which nobody wants of texts that are yet to be annotated."""
+def test_training_and_validation_name_texts_without_annotation_file(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They count as annotated without mentions, which nobody wants of texts that are yet to be annotated.
+
+    Training says so before it begins.
+    """
     write([doc(name) for name in "ab"], f"brat:{tmp_path}/gold")
     (tmp_path / "gold" / "new.txt").write_text("Carl sings.")
     warning = "1 of 3 texts has no .ann file and counts as annotated, without any mention: new.txt"
@@ -374,6 +379,12 @@ def test_training_and_validation_name_texts_without_annotation_file(tmp_path: Pa
     assert warning in trained.stderr
     assert warning in run("validate", tmp_path / "gold").stdout
     assert ".ann" not in run("tag", model, tmp_path / "gold", "-o", tmp_path / "out.jsonl").stderr
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recognizer, "fit", stop)
+    assert warning in run("train", tmp_path / "gold", "-o", tmp_path / "n.loom").stderr
 
 
 @pytest.mark.parametrize("at", [0, 1, 5])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from spanloom.annotators import Attachment
     from spanloom.corpus import Document, Sentence
+    from spanloom.formats import Reference
 
 parser_app = typer.Typer(name="parser", help="Learn dependency parsers and taggers.", no_args_is_help=True)
 
@@ -81,6 +82,7 @@ def train_parser(
         typer.Option(metavar="REF", help="Also write the corpus with trees by parsers that have not seen them."),
     ] = None,
     folds: Annotated[int, typer.Option(help="Into how many blocks of documents --jackknife cuts the corpus.")] = 5,
+    overwrite: Overwrite = False,
     as_json: JsonOption = False,
 ) -> None:
     """Learn a UDPipe parser and tagger from a corpus with trees, or with --no-parser a tagger alone.
@@ -105,9 +107,10 @@ def train_parser(
     docs = list(read(corpus))
     sentences = _sentences(docs)
     tested = None if test is None else _sentences(read(test))
+    target = None
     if jackknife is not None:
         check_count("folds", folds, low=2)
-        output_reference(jackknife)
+        target = output_reference(jackknife, overwrite=overwrite)
     if tested is not None and parser and not all("deprel" in s.columns for s in tested if len(s)):
         raise CorpusError(f"{test} has sentences without trees, so that no parser can be measured on it")
     result: dict[str, Any] = {"sentences": len(sentences), "tokens": sum(map(len, sentences))}
@@ -117,8 +120,8 @@ def train_parser(
         train_udpipe_tagger(sentences, output, iterations=iterations)
     if tested is not None:
         result |= _measured(output, tested, tagger, parser)
-    if jackknife is not None:
-        score = _jackknifed(docs, jackknife, folds, {"tagger": tagger, "iterations": iterations})
+    if target is not None:
+        score = _jackknifed(docs, target, folds, {"tagger": tagger, "iterations": iterations})
         result |= {"jackknifed_uas": score.uas, "jackknifed_las": score.las}
     _tell(result, str(output), as_json)
 
@@ -147,7 +150,7 @@ def _accuracy(gold: Sequence[Sentence], made: Sequence[dict[str, list[str]]], na
     return sum(a == b for a, b in pairs) / max(len(pairs), 1)
 
 
-def _jackknifed(docs: Sequence[Document], target: str, folds: int, options: dict[str, Any]) -> Attachment:
+def _jackknifed(docs: Sequence[Document], target: Reference, folds: int, options: dict[str, Any]) -> Attachment:
     """Write documents with trees by parsers that have not seen them; return their scores."""
     import tempfile
 

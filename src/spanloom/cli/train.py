@@ -233,7 +233,8 @@ def train(
         write_settings(ner, write_config, **cut)
     configure(cut, ner).check(dev is not None)
     report = Report(tokenizer=ner.token_rules())
-    docs = chain.from_iterable(read(ref).stream(report) for ref in corpus)
+    docs = list(chain.from_iterable(read(ref).stream(report) for ref in corpus))
+    show_unread(report)  # before the work, which it may be worth stopping
     interrupted = False
     with learner_on(scheduler) as learner, TrainingProgress(max_iter) as progress:
         try:
@@ -241,7 +242,6 @@ def train(
             ner.fit(docs, dev=watched, listener=progress, start=start, learner=learner)
         except KeyboardInterrupt:
             interrupted = True
-    show_unread(report)
     if interrupted:
         output = output.with_name(f"{output.name}.interrupted")
         _offer(ner, output)
