@@ -3,7 +3,8 @@
 A run is a name with settings. Its result is kept in one JSON file under ``experiments/work/`` whose name holds a digest
 of the settings; a run whose file exists is not done again, so that an interrupted or failed experiment goes on where it
 stopped, and a changed setting makes a new run. After every run the table is written anew; lines that it has already,
-made elsewhere with the same settings, count as done.
+made elsewhere with the same settings, count as done; those with other settings are older, and stand until they are run
+again.
 
 A line made from a tree with changes is a draft: nobody could make it again. It stands in a table of drafts under
 ``experiments/work/`` only, and is made anew when the tree is clean. Every line tells how its trainings ended. Lines
@@ -33,6 +34,7 @@ from experiments.ends import told, watched
 from spanloom.base.files import whole_file
 
 ROOT = Path(__file__).resolve().parent
+OTHER_SETTINGS = "other settings than today's"
 Result = dict[str, Any]
 
 
@@ -175,8 +177,11 @@ class Runner:
                 return found
         # Done elsewhere: the table keeps what it has where the work folder is gone or another's.
         for line in self.kept:
-            if (line["run"], line.get("settings")) == (run.name, run.settings) and line["result"] is not None:
-                return {name: value for name, value in line.items() if name not in ("paper", "differs")}
+            if line["run"] == run.name and line["result"] is not None:
+                kept = {name: value for name, value in line.items() if name not in ("paper", "differs")}
+                if line.get("settings") != run.settings:  # it stands until it is run again
+                    kept["older"] = line.get("older") or OTHER_SETTINGS
+                return kept
         return None
 
     def run(self, only: Sequence[str] = (), *, again: bool = False) -> list[str]:

@@ -73,6 +73,20 @@ def test_a_changed_setting_is_a_new_run(tmp_path, execute):
     assert execute.calls[3:] == ["EDGE"]
 
 
+def test_a_line_with_other_settings_stands_as_older_until_it_is_run_again(tmp_path, execute):
+    """Documents may show its figures; they are not called today's."""
+    runner(tmp_path, execute).run()
+    shutil.rmtree(tmp_path / "work")
+    runner(tmp_path, execute, skill=0.9).run(["LCRF"])
+    table = (tmp_path / "results" / "table3.md").read_text()
+    (line,) = [line for line in table.splitlines() if line.startswith("| EDGE")]
+    assert "70.80" in line
+    assert line.endswith("older: other settings than today's |")
+    assert execute.calls[3:] == []
+    runner(tmp_path, execute, skill=0.9).run(["EDGE"])
+    assert "older" not in (tmp_path / "results" / "table3.md").read_text()
+
+
 def test_a_failure_loses_nothing_and_is_tried_again(tmp_path, execute):
     """The others are in the table, the trace is kept, and the next call does the failed one only."""
     execute.broken = {"STATE | x"}
