@@ -218,40 +218,38 @@ class FittedRecognizer(Parameters):
         return curve
 
     def set_mention_penalty(self, value: float | Mapping[str, float] | str) -> Self:
-        """Use a mention penalty from now on: one number, or one for each label."""
+        """Use a mention penalty from now on: one number, or one for each label.
+
+        Answers are then those of the best structure, also where thresholds on probabilities made them before.
+        """
         trained = self._fitted()
         penalty.check_penalty(value)
         if isinstance(value, str):
             raise ParameterError(f"a penalty is a number when tagging; {value!r} is chosen in training, with dev=…")
-        self._check_rule("mention penalty")
         trained.set_penalty(penalty.by_label(value, self.labels_))
+        self.rule_ = replace(self.rule_, thresholds=None)
         return self
 
     def set_threshold(self, threshold: float | Mapping[str, float]) -> Self:
         """Take mentions that score above this from now on, one number or one by label; a lower one finds more.
 
+        Thresholds on probabilities, if answers were made by them, do not count any more.
+
         Only for models that score mentions one by one, which ``multilabel`` does.
         """
-        self._check_rule("threshold on scores")
+        if self.rule_.calibration is not None:
+            raise ParameterError(
+                "probabilities were calibrated with the threshold on scores that the model has; ask with "
+                'predict(above=…), or train with calibrate="none"'
+            )
         self._fitted().set_threshold(threshold)
+        self.rule_ = replace(self.rule_, thresholds=None)
         return self
 
     @property
     def is_plain(self) -> bool:
         """Whether its answers are those of its trained model alone: no annotators, no repairs, no rule of its own."""
         return not self.pipeline_.annotators and not self.repairs and self.rule_ == Rule()
-
-    def _check_rule(self, what: str) -> None:
-        if what == "threshold on scores" and self.rule_.calibration is not None:
-            raise ParameterError(
-                "probabilities were calibrated with the threshold on scores that the model has; ask with "
-                'predict(above=…), or train with calibrate="none"'
-            )
-        if self.rule_.thresholds is not None:
-            raise ParameterError(
-                f"this recogniser decides by thresholds on probabilities, so that a {what} would have no effect; ask "
-                'with predict(above=…), or train with decide="best"'
-            )
 
     model_ = property(lambda self: self._fitted().model, doc="The model, with what was chosen from the data.")
     parts_ = property(lambda self: self._fitted().parts, doc="The trained models that it is made of.")

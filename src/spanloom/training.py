@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from spanloom.corpus.document import as_documents
 from spanloom.corpus.retokenizing import choose_rules, compare_rules
 from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.deciding import settle
-from spanloom.decisions.decision import Decision, OnDev, decision
+from spanloom.decisions.decision import ByThreshold, Decision, OnDev, decision
 from spanloom.decisions.penalty import Wanted
 from spanloom.decisions.rule import Rule
 from spanloom.encoders import encoder
@@ -36,6 +36,9 @@ from spanloom.models.warm import share_known
 
 if TYPE_CHECKING:
     from spanloom.recognizer import Recognizer
+
+TELLING = 5
+"""Sentences of fewer tokens may well be in several texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,9 @@ def train(
     model = ner.model_for(documents, alone=learner is None)
     trainer = ner.trainer_for(model, documents, alone=learner is None)
     decide = decision(ner.decide)
+    if dev is not None:
+        dev = as_documents(dev)
+        _check_dev(decide, documents, dev)
     if dev is None and decide.penalty_wanted == "auto" and model.penalised:
         hold(model, [s for document in learned(model, documents) for s in document.sentences], ner.keep)
         return _with_own_penalty(ner, model, trainer, documents, listener, start_from, learner)
@@ -143,6 +149,18 @@ def _task(
         encoder=encoder(ner.encoder),
     )
     return task, pipeline
+
+
+def _check_dev(decide: Decision, documents: list[Document], dev: list[Document]) -> None:
+    """Before any training: what is chosen on development data must have something to go by there."""
+    chooses = isinstance(decide, OnDev | ByThreshold) or isinstance(decide.penalty_wanted, str)
+    labels, there = ({m.label for d in docs for s in d.sentences for m in s.mentions} for docs in (documents, dev))
+    if chooses and labels and not labels & there:
+        raise CorpusError(
+            "the development data have no mention of a label of the training data, so that nothing can be chosen on "
+            f"them; labels are {', '.join(sorted(labels))}. Give other ones, none, or decide for the best structure "
+            '(decide="best", --decide best)'
+        )
 
 
 def _finished(
@@ -253,6 +271,7 @@ def _facts(task: Task, fitted: Fitted, rule: Rule, start: float) -> dict[str, An
         "converged": task.trainer.warm and all(r.number < task.trainer.iterations for r in _last_of_each(history)),
         "dev_ceiling": None if task.dev is None else _ceiling(trained, task),
         "dev_f1": None if task.dev is None else _dev_f1(trained, rule, task),
+        "dev_known": None if task.dev is None else _share_seen(task.dev, task.sentences),
         "seconds": round(time.perf_counter() - start, 3),
         "interrupted": fitted.interrupted is not None,
         **({} if task.start is None else {"start": share_known(task.start, trained)}),
@@ -262,6 +281,13 @@ def _facts(task: Task, fitted: Fitted, rule: Rule, start: float) -> dict[str, An
     if trained.penalty_curve is not None:
         facts["penalty_curve"] = trained.penalty_curve.to_json()
     return facts
+
+
+def _share_seen(dev: Sequence[Sentence], sentences: Sequence[Sentence]) -> float:
+    """The share of development sentences, but short ones, that are training sentences too."""
+    known = {tuple(s.tokens) for s in sentences}
+    own = [tuple(s.tokens) in known for s in dev if len(s) >= TELLING]
+    return sum(own) / max(len(own), 1)
 
 
 def _ceiling(trained: Trained, task: Task) -> float:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 UNSURE = 0.05
 """A penalty that finds mentions of a lower probability is pointed out."""
+SEEN, FEW = 0.5, 100
+"""A share of development sentences that are training sentences, and a number of mentions, that are pointed out."""
 FAR, UNTOLD = 0.1, 10.0
 """An objective that may be so far above its optimum, relatively, is not called near; a larger number says nothing."""
 
@@ -54,14 +56,22 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
             console.print(f"the objective, {t['objective']:,.2f}, may be far from its optimum ({how})")
     if "start" in t:
         console.print(f"{100 * t['start']:.1f} % of the features were known to the model that it started from")
-    if t["dev_f1"] is not None:
-        console.print(f"dev F1 {100 * t['dev_f1']:.2f}")
     curve, decided = ner.penalty_curve_, t.get("decision", {})
+    if t["dev_f1"] is not None:
+        console.print(f"dev F1 {100 * t['dev_f1']:.2f}{_caution(ner, t)}")
+        if t["dev_known"] > SEEN:
+            console.print(
+                f"{100 * t['dev_known']:.0f} % of the development sentences are training sentences: dev F1 says little "
+                "about new text",
+                style="yellow",
+            )
     if decided and ("tried" not in decided or len(decided["tried"]) > 1):
-        console.print(_decision(decided, 0.0 if curve is None else curve.chosen or 0.0))
+        console.print(_decision(decided, curve))
+    if ner.get_params().get("decide__penalty") == "auto" and curve is None and ner.model_.penalised:
+        console.print("no mention penalty was chosen: there is too little training data to hold some of it out")
     if curve is not None and decided.get("chosen", "penalty") == "penalty":
         if not decided:
-            console.print(_penalty(curve, "training data, cross-fitted" if t["dev_f1"] is None else "dev"))
+            console.print(_penalty(curve, t["dev_f1"]))
         low = 1 / (1 + math.exp(curve.chosen or 0.0))
         if low < UNSURE:
             console.print(
@@ -89,11 +99,27 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
         console.print(f"{', '.join(what)}: {recall}", style="yellow")
 
 
-def _penalty(curve: Curve, where: str) -> str:
-    """Say what a mention penalty gives on the data that it was chosen on, before mentions exclude each other."""
+def _caution(ner: Recognizer, facts: Mapping[str, Any]) -> str:
+    """Say on how much the decision was chosen, if it was on the data that are scored."""
+    curve = ner.penalty_curve_
+    if "decision" in facts:
+        mentions = facts["decision"]["gold"]
+    elif curve is not None and ner.get_params().get("decide__penalty") in ("auto", "auto-by-label"):
+        mentions = curve.at(0.0).gold
+    else:
+        return ""
+    few = ", which is little" if mentions < FEW else ""
+    return f", where the decision was chosen on {counted(mentions, 'mention')}{few}; new text may have less"
+
+
+def _penalty(curve: Curve, dev_f1: float | None) -> str:
+    """Say what a mention penalty gives on the data that it was chosen on."""
+    where = "training data, cross-fitted" if dev_f1 is None else "dev"
     without, score = curve.at(0.0), curve.at(curve.chosen or 0.0)
     figures = f"F1 {100 * score.f1:.2f} (P {100 * score.precision:.2f}, R {100 * score.recall:.2f})"
-    return f"mention penalty {curve.chosen or 0:g} for all labels: {figures} on {where}, without {100 * without.f1:.2f}"
+    before = "" if dev_f1 is None or abs(dev_f1 - score.f1) < 5e-5 else ", before mentions exclude each other"
+    named = f"mention penalty {curve.chosen or 0:g} for all labels"
+    return f"{named}: {figures} on {where}{before}, without {100 * without.f1:.2f}"
 
 
 def _calibration(facts: Mapping[str, Any]) -> str:
@@ -106,16 +132,27 @@ def _calibration(facts: Mapping[str, Any]) -> str:
     )
 
 
-TRIED = {"best": "the best structure", "penalty": "mention penalty {}", "f1": "thresholds on probabilities"}
-
-
-def _decision(chosen: Mapping[str, Any], penalty: float) -> str:
+def _decision(chosen: Mapping[str, Any], curve: Curve | None) -> str:
     """Say what the decision gives on the data that it was chosen on, and what others gave."""
+    penalty = f"mention penalty {0.0 if curve is None else curve.chosen or 0.0:g}"
+    words = {"best": "best structure", "penalty": penalty, "f1": "thresholds on probabilities"}
     how = chosen.get("chosen", chosen["name"])
     score = f"F1 {100 * chosen['f1']:.2f}, P {100 * chosen['precision']:.2f}, R {100 * chosen['recall']:.2f}"
-    missed = "" if chosen.get("reached", True) else "; what was asked for is not reached"
-    words = {name: said.format(f"{penalty:g}") for name, said in TRIED.items()}
-    others = [f"{words[name]} {100 * f1:.2f}" for name, f1 in chosen.get("tried", {}).items() if name != how]
-    rest = f" ({', '.join(others)})" if others else ""
-    named = words[how] if "tried" in chosen else how
-    return f"decision {named}: {score} on {chosen['chosen_on']}{rest}{missed}"
+    others = [f"{words[name]}: F1 {100 * f1:.2f}" for name, f1 in chosen.get("tried", {}).items() if name != how]
+    if "tried" in chosen and curve is not None and "penalty" not in chosen["tried"]:
+        others.append("no mention penalty is better than none")
+    named = words.get(how, f"{chosen.get('what', '')} {chosen.get('asked', '')}")
+    at = f" ({_thresholds(chosen['thresholds'])})" if "thresholds" in chosen else ""
+    said = [f"decision {named}{at}: {score} on {chosen['chosen_on']}", *others]
+    if "asked" in chosen:
+        word = "reached" if chosen["reached"] else "not reached"
+        said.append(
+            f"what was asked for is {word}: the lower bound of the {chosen['what']} is {chosen['lower_bound']:.3f}"
+        )
+    return "; ".join(said)
+
+
+def _thresholds(by_label: Mapping[str, float]) -> str:
+    """Write thresholds, one number where all are the same."""
+    values = {f"{value:.3g}" for value in by_label.values()}
+    return f"from {values.pop()}" if len(values) == 1 else ", ".join(f"{k} {v:.3g}" for k, v in by_label.items())

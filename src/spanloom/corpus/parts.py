@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate
 
+from spanloom.base.counted import counted
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus.document import Document
 
@@ -36,7 +37,10 @@ def split_places(docs: Iterable[Document], parts: str, by: str, seed: int | None
         raise ParameterError(f"parts must be positive numbers joined by slashes, such as 80/10/10, not {parts!r}")
     places = list(range(_count(docs, by)))
     if len(places) < len(sizes):
-        raise CorpusError(f"{len(places)} {by}s cannot be divided into {len(sizes)} parts")
+        way = ""
+        if by == "document":
+            way = "; divide it by sentence, or mark documents, in CoNLL by lines that begin with -DOCSTART-"
+        raise CorpusError(f"{counted(len(places), by)} cannot be divided into {len(sizes)} parts{way}")
     if seed is not None:
         random.Random(seed).shuffle(places)
     edges = [0, *(round(len(places) * x / sum(sizes)) for x in accumulate(sizes))]

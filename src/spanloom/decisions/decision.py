@@ -258,10 +258,11 @@ class AtLeast(ByThreshold):
         return float(values[np.argmax(np.where(enough, other, -1.0))])
 
     def facts(self, score: Score) -> dict[str, Any]:
-        """Say whether a score reaches the target."""
+        """Say what was asked for, and whether the lower bound of a score reaches it."""
         share, of = (score.precision, score.predicted) if self.precision is not None else (score.recall, score.gold)
         bound = float(lower_bound(np.array([share]), np.array([max(of, 1)]), self.confidence)[0])
-        return {"asked": self.asked, "reached": share >= self.asked - 1e-12, "lower_bound": bound}
+        what = "precision" if self.precision is not None else "recall"
+        return {"what": what, "asked": self.asked, "reached": bound >= self.asked - 1e-12, "lower_bound": bound}
 
 
 def lower_bound(share: Floats, of: npt.ArrayLike, confidence: float) -> Floats:

@@ -103,7 +103,8 @@ def audit(
     Parameters
     ----------
     corpus
-        Annotated documents. Each is judged by a model that was trained on other blocks of documents.
+        Annotated documents. Each is judged by a model that was trained on other blocks of documents; of fewer documents
+        than ``folds``, each sentence counts as one.
     settings
         Of the ``Recognizer``, by name, e.g. ``{"model": "edge", "l2": 0.1}``; ``keep`` is ``"longest"`` if not given.
     folds
@@ -118,7 +119,7 @@ def audit(
     check_count("folds", folds, low=2)
     if not 0 < rate < 1:
         raise ParameterError(f"The 'rate' parameter must be a number in the range (0, 1). Got {rate!r} instead.")
-    documents = list(corpus)
+    documents, numbers = _units(list(corpus), folds)
     mentions = [m for document in documents for sentence in document.sentences for m in sentence.mentions]
     labels = max(len({m.label for m in mentions}), 1)
     density = len(mentions) / max(sum(map(len, documents)) * SPANS * labels, 1)
@@ -139,12 +140,22 @@ def audit(
     made = _by_kind(example for one in judged for example in one.examples)
     odds = Odds.learned(made, _by_kind(found[-2:] for one in judged for found in one.suspects), rates)
     suspects = [
-        Suspect(document.id, number, document.sentences[number], kind, gold, instead, _log_odds(odds, rates, kind, x))
-        for document, one in zip(documents, judged, strict=True)
+        Suspect(doc.id, first + number, doc.sentences[number], kind, gold, instead, _log_odds(odds, rates, kind, x))
+        for doc, first, one in zip(documents, numbers, judged, strict=True)
         for number, gold, instead, kind, x in one.suspects
     ]
     suspects.sort(key=lambda s: -s.log_odds)  # stable: ties in reading order
     return Audit(suspects, sum(one.judged for one in judged), sum(one.unheld for one in judged))
+
+
+def _units(documents: list[Document], folds: int) -> tuple[list[Document], list[int]]:
+    """Return what is judged together, and the number of its first sentence: documents, or sentences of too few."""
+    if sum(bool(document.sentences) for document in documents) >= folds:
+        return documents, [0] * len(documents)
+    return (
+        [Document([sentence], document.id) for document in documents for sentence in document.sentences],
+        [number for document in documents for number in range(len(document.sentences))],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Sequence
 
+from spanloom.base.counted import counted
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
 
@@ -41,7 +42,8 @@ def folds(corpus: Sequence[Sentence | Document], k: int, *, seed: int = 1) -> li
         groups.setdefault(key, []).append(i)
     if not 2 <= k <= len(groups):
         raise ParameterError(
-            f"folds must be between 2 and the number of documents, got {k} for {len(groups)} documents"
+            f"folds must be between 2 and the number of documents, got {k} for {counted(len(groups), 'document')}; "
+            "mark documents, in CoNLL by lines that begin with -DOCSTART-, or give several files"
         )
     shuffled = list(groups.values())
     random.Random(seed).shuffle(shuffled)
