@@ -261,22 +261,21 @@ void bind_text(nb::module_& m) {
       .def_static(
           "of_words",
           [](const text::WordTable& table, const Input<std::int64_t>& ptr, const Input<std::uint64_t>& keys,
-             const Input<std::uint64_t>& gaps, const Input<std::uint64_t>& begin, int threads) {
+             const Input<std::uint64_t>& gaps, const Input<std::uint64_t>& begin) {
             HeldTexts held;
-            text::WrittenWords words;
+            text::CutWords words;
             {
               const nb::gil_scoped_release release;
-              words = table.write({span(ptr), span(keys), span(gaps), span(begin)});
+              words = table.cut({span(ptr), span(keys), span(gaps), span(begin)});
               held.own = std::move(words.texts);
-              held.texts = text::with_tokens({held.own.begin(), held.own.end()},
-                                             {words.ptr, words.start, words.end, words.first}, threads);
+              held.texts = std::move(words.cut);
             }
             return nb::make_tuple(std::move(held), give(std::move(words.ptr)), give(std::move(words.place)));
           },
-          "table"_a, "ptr"_a, "keys"_a, "gaps"_a, "begin"_a, "threads"_a = 0,
+          "table"_a, "ptr"_a, "keys"_a, "gaps"_a, "begin"_a,
           nb::sig("def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], "
                   "keys: numpy.typing.NDArray[numpy.uint64], gaps: numpy.typing.NDArray[numpy.uint64], "
-                  "begin: numpy.typing.NDArray[numpy.uint64], threads: int = 0) -> tuple[TokenizedTexts, "
+                  "begin: numpy.typing.NDArray[numpy.uint64]) -> tuple[TokenizedTexts, "
                   "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
           "Texts made of words of a table, and (ptr, place) of their tokens, which are the words but white space: "
           "place "

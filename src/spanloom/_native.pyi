@@ -939,7 +939,7 @@ class TokenizedTexts:
         """
 
     @staticmethod
-    def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], keys: numpy.typing.NDArray[numpy.uint64], gaps: numpy.typing.NDArray[numpy.uint64], begin: numpy.typing.NDArray[numpy.uint64], threads: int = 0) -> tuple[TokenizedTexts, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
+    def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], keys: numpy.typing.NDArray[numpy.uint64], gaps: numpy.typing.NDArray[numpy.uint64], begin: numpy.typing.NDArray[numpy.uint64]) -> tuple[TokenizedTexts, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
         """
         Texts made of words of a table, and (ptr, place) of their tokens, which are the words but white space: place is the number of the word within its text. gaps: whether a blank follows; begin: 1 where a sentence begins, 0 where that is not known.
         """
