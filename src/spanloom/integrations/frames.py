@@ -55,8 +55,8 @@ def tag(
     Returns
     -------
     frame
-        Of the same kind (an Arrow ``Table`` for streams), one row a mention: ``row`` (the number of the text's row, from
-        0), the columns of ``keep``, ``label``, ``start`` and ``end`` (characters, half-open), ``text`` as written,
+        Of the same kind (an Arrow ``Table`` for streams), one row a mention: ``row`` (the number of the text's row,
+        from 0), the columns of ``keep``, ``label``, ``start`` and ``end`` (characters, half-open), ``text`` as written,
         ``prob`` (null if it was not asked for), and ``chars``: the range of each part, several for a discontinuous
         mention.
     """
