@@ -320,9 +320,9 @@ def test_words_of_a_table_are_cut_as_texts_with_tokens(docs: list[list[tuple[int
         texts.append(text)
         counts.append(len(place))
     rows = [(key, gap, begin if sents else 0) for doc in docs for key, gap, begin in doc]
-    keys, gaps, begin = np.array(rows, np.int64).reshape(-1, 3).T.astype(np.uint64)
+    words = np.array(rows, np.int64).reshape(-1, 3).astype(np.uint64)
     ptr = np.cumsum([0, *map(len, docs)])
-    cut, kept, places = TokenizedTexts.of_words(table, ptr, *map(np.ascontiguousarray, (keys, gaps, begin)))
+    cut, kept, places = TokenizedTexts.of_words(table, ptr, words)
     other = TokenizedTexts.with_tokens(
         texts, np.array(counts), np.array(start, np.uint32), np.array(end, np.uint32), np.array(first, np.uint8)
     )
@@ -335,7 +335,6 @@ def test_words_that_cannot_be_cut_are_refused() -> None:
     table = WordTable()
     table.add(1, "gene", blank=False)
     table.add(2, "", blank=False)
-    one = np.array([1], np.uint64)
-    for keys, ptr, complaint in (([7], [0, 1], "word 0 is not known"), ([2], [0, 1], "is empty"), ([1], [0, 2], "fit")):
+    for key, ptr, complaint in ((7, [0, 1], "word 0 is not known"), (2, [0, 1], "is empty"), (1, [0, 2], "do not fit")):
         with pytest.raises(ValueError, match=complaint):
-            TokenizedTexts.of_words(table, np.array(ptr), np.array(keys, np.uint64), one, one)
+            TokenizedTexts.of_words(table, np.array(ptr), np.array([[key, 1, 1]], np.uint64))

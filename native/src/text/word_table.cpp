@@ -25,17 +25,18 @@ void append_code_points(std::u32string& out, std::string_view word, std::size_t 
 
 }  // namespace
 
-std::vector<std::int64_t> WordTable::unknown(std::span<const std::uint64_t> keys) const {
-  std::vector<std::int64_t> places;
+std::vector<std::uint64_t> WordTable::unknown(std::span<const GivenWord> words) const {
+  std::vector<std::uint64_t> keys;
   HashSlots seen;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i + kAhead < keys.size()) slots_.prefetch(keys[i + kAhead]);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint64_t key = words[i].key;
+    if (i + kAhead < words.size()) slots_.prefetch(words[i + kAhead].key);
     const auto known = [](std::uint32_t) { return true; };
-    if (find(keys[i]) != kNone || seen.find(keys[i], known) != kNone) continue;
-    seen.insert(keys[i], 0);
-    places.push_back(static_cast<std::int64_t>(i));
+    if (find(key) != kNone || seen.find(key, known) != kNone) continue;
+    seen.insert(key, 0);
+    keys.push_back(key);
   }
-  return places;
+  return keys;
 }
 
 void WordTable::add(std::uint64_t key, std::string_view word, bool blank) {
@@ -50,12 +51,12 @@ void WordTable::add(std::uint64_t key, std::string_view word, bool blank) {
   bytes_ += word;
 }
 
-std::vector<std::uint32_t> WordTable::find(std::span<const std::uint64_t> keys) const {
+std::vector<std::uint32_t> WordTable::find(std::span<const GivenWord> words) const {
   // Places of the table are asked for ahead, so that several are waited for at the same time.
-  std::vector<std::uint32_t> ids(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i + kAhead < keys.size()) slots_.prefetch(keys[i + kAhead]);
-    ids[i] = find(keys[i]);
+  std::vector<std::uint32_t> ids(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i + kAhead < words.size()) slots_.prefetch(words[i + kAhead].key);
+    ids[i] = find(words[i].key);
     if (ids[i] == kNone) throw std::invalid_argument("[WordTable] word " + std::to_string(i) + " is not known");
     if (words_[ids[i]].length == 0) throw std::invalid_argument("[WordTable] word " + std::to_string(i) + " is empty");
   }
@@ -63,13 +64,12 @@ std::vector<std::uint32_t> WordTable::find(std::span<const std::uint64_t> keys) 
 }
 
 CutWords WordTable::cut(const GivenWords& given) const {
-  const std::size_t n = given.keys.size();
+  const std::size_t n = given.words.size();
   if (given.ptr.empty() || given.ptr.front() != 0 || given.ptr.back() != static_cast<std::int64_t>(n) ||
-      !std::is_sorted(given.ptr.begin(), given.ptr.end()) || given.gaps.size() != n || given.begin.size() != n)
-    throw std::invalid_argument("[WordTable] " + std::to_string(n) + " keys, " + std::to_string(given.gaps.size()) +
-                                " gaps, " + std::to_string(given.begin.size()) + " beginnings and " +
-                                std::to_string(given.ptr.size()) + " pointers do not fit together");
-  const std::vector<std::uint32_t> ids = find(given.keys);
+      !std::is_sorted(given.ptr.begin(), given.ptr.end()))
+    throw std::invalid_argument("[WordTable] " + std::to_string(n) + " words and " + std::to_string(given.ptr.size()) +
+                                " pointers do not fit together");
+  const std::vector<std::uint32_t> ids = find(given.words);
   CutWords out;
   out.texts.reserve(given.ptr.size() - 1);
   out.place.reserve(n);
@@ -89,7 +89,7 @@ CutWords WordTable::cut(const GivenWords& given) const {
     text.reserve(size);
     // The first word always begins a sentence; only the others tell whether sentences are known.
     bool known = false;
-    for (std::size_t i = first + 1; i < last; ++i) known = known || given.begin[i] != 0;
+    for (std::size_t i = first + 1; i < last; ++i) known = known || given.words[i].begin != 0;
     code_points.clear();
     code_points.reserve(known ? 0 : size);
     const std::size_t first_token = out.place.size();
@@ -98,7 +98,7 @@ CutWords WordTable::cut(const GivenWords& given) const {
     for (std::size_t i = first; i < last; ++i) {
       const Word& word = words_[ids[i]];
       const std::string_view written = this->text(word);
-      begins = begins || given.begin[i] == 1;
+      begins = begins || given.words[i].begin == 1;
       if (!word.blank) {
         const auto byte = static_cast<std::uint32_t>(text.size());
         // White space that begins a sentence leaves that to the next word.
@@ -112,7 +112,7 @@ CutWords WordTable::cut(const GivenWords& given) const {
       text += written;
       if (!known) append_code_points(code_points, written, word.length, scratch);
       at += word.length;
-      if (given.gaps[i] == 0) continue;
+      if (given.words[i].gap == 0) continue;
       text.push_back(' ');
       if (!known) code_points.push_back(U' ');
       ++at;

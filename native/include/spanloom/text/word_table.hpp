@@ -10,12 +10,17 @@
 
 namespace spanloom::text {
 
+// A word of a document.
+struct GivenWord {
+  std::uint64_t key;
+  std::uint64_t gap;    // whether a blank follows
+  std::uint64_t begin;  // 1 where a sentence begins, 0 where nothing is known of it
+};
+
 // Documents as words of a table. Words are numbered through all documents.
 struct GivenWords {
-  std::span<const std::int64_t> ptr;     // [documents + 1]: document d has words ptr[d] .. ptr[d + 1]
-  std::span<const std::uint64_t> keys;   // [words]
-  std::span<const std::uint64_t> gaps;   // [words]: whether a blank follows
-  std::span<const std::uint64_t> begin;  // [words]: 1 where a sentence begins, 0 where nothing is known of it
+  std::span<const std::int64_t> ptr;  // [documents + 1]: document d has words ptr[d] .. ptr[d + 1]
+  std::span<const GivenWord> words;
 };
 
 // Documents made of words, cut: the words that are not white space are the tokens.
@@ -31,8 +36,8 @@ class WordTable {
  public:
   std::size_t size() const { return words_.size(); }
 
-  // The places of keys that are not known, each key once.
-  std::vector<std::int64_t> unknown(std::span<const std::uint64_t> keys) const;
+  // The keys that are not known, each once.
+  std::vector<std::uint64_t> unknown(std::span<const GivenWord> words) const;
 
   // Adds a word that is not known yet. Throws std::invalid_argument if it is not UTF-8.
   void add(std::uint64_t key, std::string_view word, bool blank);
@@ -49,8 +54,8 @@ class WordTable {
     bool blank;
   };
   std::string_view text(const Word& word) const { return std::string_view(bytes_).substr(word.start, word.bytes); }
-  // The numbers of the words behind keys.
-  std::vector<std::uint32_t> find(std::span<const std::uint64_t> keys) const;
+  // The numbers of words.
+  std::vector<std::uint32_t> find(std::span<const GivenWord> words) const;
   std::uint32_t find(std::uint64_t key) const {
     return slots_.find(key, [](std::uint32_t) { return true; });
   }

@@ -47,13 +47,11 @@ class DocReader:
         ptr = np.cumsum([0, *map(len, docs)])
         attributes = [self._attrs.ORTH, self._attrs.SPACY, self._attrs.SENT_START]  # names would be looked up anew
         arrays = [doc.to_array(attributes) for doc in docs if len(doc)]
-        columns = np.concatenate(arrays).T if arrays else np.zeros((3, 0), np.uint64)
-        keys, gaps, begin = np.ascontiguousarray(columns)
+        words = np.concatenate(arrays) if arrays else np.zeros((0, 3), np.uint64)
         if len(self._words) > _MOST:
             self._words = WordTable()
-        unknown = keys[self._words.unknown(keys)].tolist()
-        for key in unknown:
+        for key in self._words.unknown(words).tolist():
             word = docs[0].vocab.strings[key]
             self._words.add(key, word, blank=word.isspace())
-        texts, kept, place = TokenizedTexts.of_words(self._words, ptr, keys, gaps, begin)
+        texts, kept, place = TokenizedTexts.of_words(self._words, ptr, words)
         return DocBatch(texts, kept, place)
