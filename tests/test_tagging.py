@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanloom import CorpusError, Document, Recognizer, Sentence, read, write
-from spanloom._native import TokenizedTexts
+from spanloom._native import TokenizedTexts, WordTable
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import make_document, split_sentences
 from spanloom.decisions import ExpectedF1
@@ -310,3 +310,52 @@ def test_what_cannot_go_the_short_way_says_why(changes: dict[str, Any], reason: 
     assert reason in str(obstacle(ner))
     with pytest.raises(ParameterError, match=r"cannot tag text natively.*Recognizer\.stream"):
         TextTagger(ner)
+
+
+TABLE = ["The", "IL-2", "gene", ".", "(", ")", "Zürich", "細胞", "𝔘", "\n\n", " ", "e.g.", "Dr.", "It", "binds"]
+
+
+@given(
+    docs=st.lists(st.lists(st.tuples(st.integers(0, len(TABLE) - 1), st.booleans(), st.integers(-1, 1)), max_size=9)),
+    sents=st.booleans(),
+)
+def test_words_of_a_table_are_cut_as_texts_with_tokens(docs: list[list[tuple[int, bool, int]]], sents: bool) -> None:
+    """Characters, sentences and places; white space is no token, and leaves the beginning of a sentence to the next."""
+    table = WordTable()
+    for key, word in enumerate(TABLE):
+        table.add(key, word, blank=word.isspace())
+    texts, start, end, first, place, counts = [], [], [], [], [], [0]
+    for doc in docs:
+        known = sents and any(begin for _, _, begin in doc[1:])
+        text, begins = "", known
+        for number, (key, gap, begin) in enumerate(doc):
+            word = TABLE[key]
+            begins = begins or (known and begin == 1)
+            if not word.isspace():
+                start.append(len(text))
+                end.append(len(text) + len(word))
+                first.append(begins)
+                place.append(number)
+                begins = False
+            text += word + " " * gap
+        texts.append(text)
+        counts.append(len(place))
+    rows = [(key, gap, begin if sents else 0) for doc in docs for key, gap, begin in doc]
+    words = np.array(rows, np.int64).reshape(-1, 3).astype(np.uint64)
+    ptr = np.cumsum([0, *map(len, docs)])
+    cut, kept, places = TokenizedTexts.of_words(table, ptr, words)
+    other = TokenizedTexts.with_tokens(
+        texts, np.array(counts), np.array(start, np.uint32), np.array(end, np.uint32), np.array(first, np.uint8)
+    )
+    for name in ("sentence_ptr", "token_ptr", "start", "end"):
+        assert getattr(cut, name).tolist() == getattr(other, name).tolist()
+    assert (kept.tolist(), places.tolist()) == (counts, place)
+
+
+def test_words_that_cannot_be_cut_are_refused() -> None:
+    table = WordTable()
+    table.add(1, "gene", blank=False)
+    table.add(2, "", blank=False)
+    for key, ptr, complaint in ((7, [0, 1], "word 0 is not known"), (2, [0, 1], "is empty"), (1, [0, 2], "do not fit")):
+        with pytest.raises(ValueError, match=complaint):
+            TokenizedTexts.of_words(table, np.array(ptr), np.array([[key, 1, 1]], np.uint64))

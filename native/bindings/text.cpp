@@ -22,6 +22,7 @@ using namespace nb::literals;
 namespace spanloom::bindings {
 namespace {
 
+using bindings::span;
 using text::Range;
 
 nb::object checked(PyObject* object) {
@@ -72,6 +73,14 @@ std::vector<Range> read_pairs(nb::handle spans) {
               position(PySequence_Fast_GET_ITEM(pair.ptr(), 1), i)};
   }
   return out;
+}
+
+// Words of another program: rows of key, gap and begin.
+using Words = nb::ndarray<const std::uint64_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+static_assert(sizeof(text::GivenWord) == 3 * sizeof(std::uint64_t));
+
+std::span<const text::GivenWord> span(const Words& words) {
+  return {reinterpret_cast<const text::GivenWord*>(words.data()), words.shape(0)};
 }
 
 // Documents whose text belongs to Python strings.
@@ -223,9 +232,10 @@ void bind_text(nb::module_& m) {
       .def(nb::init<>())
       .def("__len__", &text::WordTable::size)
       .def(
-          "unknown",
-          [](const text::WordTable& self, const Input<std::uint64_t>& keys) { return give(self.unknown(span(keys))); },
-          "keys"_a, "The places of keys that are not known, each key once.")
+          "unknown", [](const text::WordTable& self, const Words& words) { return give(self.unknown(span(words))); },
+          "words"_a,
+          nb::sig("def unknown(self, words: numpy.typing.NDArray[numpy.uint64]) -> numpy.typing.NDArray[numpy.uint64]"),
+          "The keys that are not known, each once. Words are rows as in TokenizedTexts.of_words.")
       .def(
           "add",
           [](text::WordTable& self, std::uint64_t key, const std::string& word, bool blank) {
@@ -260,29 +270,24 @@ void bind_text(nb::module_& m) {
           "first says where sentences begin, which are found without it.")
       .def_static(
           "of_words",
-          [](const text::WordTable& table, const Input<std::int64_t>& ptr, const Input<std::uint64_t>& keys,
-             const Input<std::uint64_t>& gaps, const Input<std::uint64_t>& begin, int threads) {
+          [](const text::WordTable& table, const Input<std::int64_t>& ptr, const Words& rows) {
             HeldTexts held;
-            text::WrittenWords words;
+            text::CutWords words;
             {
               const nb::gil_scoped_release release;
-              words = table.write({span(ptr), span(keys), span(gaps), span(begin)});
+              words = table.cut({span(ptr), span(rows)});
               held.own = std::move(words.texts);
-              held.texts = text::with_tokens({held.own.begin(), held.own.end()},
-                                             {words.ptr, words.start, words.end, words.first}, threads);
+              held.texts = std::move(words.cut);
             }
             return nb::make_tuple(std::move(held), give(std::move(words.ptr)), give(std::move(words.place)));
           },
-          "table"_a, "ptr"_a, "keys"_a, "gaps"_a, "begin"_a, "threads"_a = 0,
+          "table"_a, "ptr"_a, "words"_a,
           nb::sig("def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], "
-                  "keys: numpy.typing.NDArray[numpy.uint64], gaps: numpy.typing.NDArray[numpy.uint64], "
-                  "begin: numpy.typing.NDArray[numpy.uint64], threads: int = 0) -> tuple[TokenizedTexts, "
+                  "words: numpy.typing.NDArray[numpy.uint64]) -> tuple[TokenizedTexts, "
                   "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
           "Texts made of words of a table, and (ptr, place) of their tokens, which are the words but white space: "
-          "place "
-          "is the number of the word within its text. gaps: whether a blank follows; begin: 1 where a sentence begins, "
-          "0 "
-          "where that is not known.")
+          "place is the number of the word within its text. words: [words, 3] of key; whether a blank follows; 1 where "
+          "a sentence begins, 0 where that is not known.")
       .def_static(
           "of_utf8",
           [](const Input<std::uint8_t>& data, const Input<std::int64_t>& offsets, int threads,

@@ -921,8 +921,10 @@ class WordTable:
 
     def __len__(self) -> int: ...
 
-    def unknown(self, keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
-        """The places of keys that are not known, each key once."""
+    def unknown(self, words: numpy.typing.NDArray[numpy.uint64]) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        The keys that are not known, each once. Words are rows as in TokenizedTexts.of_words.
+        """
 
     def add(self, key: int, word: str, *, blank: bool) -> None:
         """Add a word; blank: whether it is white space, and no token."""
@@ -939,9 +941,9 @@ class TokenizedTexts:
         """
 
     @staticmethod
-    def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], keys: numpy.typing.NDArray[numpy.uint64], gaps: numpy.typing.NDArray[numpy.uint64], begin: numpy.typing.NDArray[numpy.uint64], threads: int = 0) -> tuple[TokenizedTexts, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
+    def of_words(table: WordTable, ptr: numpy.typing.NDArray[numpy.int64], words: numpy.typing.NDArray[numpy.uint64]) -> tuple[TokenizedTexts, numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
         """
-        Texts made of words of a table, and (ptr, place) of their tokens, which are the words but white space: place is the number of the word within its text. gaps: whether a blank follows; begin: 1 where a sentence begins, 0 where that is not known.
+        Texts made of words of a table, and (ptr, place) of their tokens, which are the words but white space: place is the number of the word within its text. words: [words, 3] of key; whether a blank follows; 1 where a sentence begins, 0 where that is not known.
         """
 
     @staticmethod

@@ -125,6 +125,29 @@ def test_duckdb_calls_it(edge: Recognizer) -> None:
     assert [row[5] for row in found] == pytest.approx([w["prob"] for w in wanted])
 
 
+def test_streams_of_arrow_give_tables(edge: Recognizer) -> None:
+    """A table of DuckDB, or whatever else has Arrow's stream interface; DuckDB reads the answer by its name."""
+    connection = duckdb.connect()
+    papers = pyarrow.table(ROWS)
+    wanted = frames.tag(papers, edge, text="abstract", keep="pmid")
+    relation = connection.sql("SELECT * FROM papers ORDER BY pmid")
+    assert frames.tag(papers.to_reader(max_chunksize=4), edge, text="abstract", keep="pmid").equals(wanted)
+    found = frames.tag(relation, edge, text="abstract", keep="pmid")
+    assert found.equals(wanted.cast(found.schema))
+    counts = connection.sql("SELECT pmid, count(*) FROM found GROUP BY pmid ORDER BY pmid").fetchall()
+    assert sum(n for _, n in counts) == found.num_rows > 0
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [polars.LazyFrame({"text": ["a"]}), polars.Series(["a"]), pandas.Series(["a"])],
+    ids=["lazy", "polars series", "pandas series"],
+)
+def test_other_things_of_pandas_and_polars_are_refused(edge: Recognizer, frame: Any) -> None:
+    with pytest.raises(ParameterError, match=f"not (polars|pandas) {type(frame).__name__}.*(collect|to_frame)"):
+        frames.tag(frame, edge)
+
+
 def test_what_is_wrong_is_said(edge: Recognizer) -> None:
     with pytest.raises(ParameterError, match=r"no column 'text'; there are pmid, abstract\. Say text="):
         frames.tag(pyarrow.table(ROWS), edge)

@@ -11,6 +11,8 @@ import pytest
 
 from spanloom import Mention, Recognizer, Sentence, read
 from spanloom.drawing.choices import best_html
+from spanloom.evaluation import compare
+from spanloom.formats.report import Report
 from spanloom.learning import LBFGS, Iteration, Watched
 from spanloom.notebook import Progress, in_notebook
 
@@ -76,6 +78,35 @@ def test_an_evaluation_is_a_table(ner: Recognizer) -> None:
         assert row is not None
         assert row[1] == f"{100 * score.precision:.1f}"
     assert f"<td>{100 * evaluation.f1:.1f}</td>" in html
+
+
+def test_a_comparison_shows_both_systems_and_what_chance_makes(ner: Recognizer) -> None:
+    gold = [s for d in read("sample:test") for s in d.sentences]
+    found = [ner.predict(s) for s in gold]
+    nothing = [s.with_mentions([]) for s in gold]
+    comparison = compare(gold, found, nothing, resamples=200)
+    html = comparison._repr_html_()
+    assert well_formed(html)
+    test = comparison.bootstrap
+    interval = f"{100 * test.difference['f1'].low:+.2f} to {100 * test.difference['f1'].high:+.2f}"
+    f1 = 100 * comparison.a.f1
+    assert f"<tr><td>F1</td><td>{f1:.1f}</td><td>0.0</td><td>{f1:+.2f}</td><td>{interval}</td>" in html
+    for label, score in comparison.a.by_label.items():
+        assert f"<tr><td>{label}</td><td>{100 * score.f1:.1f}</td><td>0.0</td>" in html
+
+
+def test_a_report_shows_how_many_problems_of_each_kind_and_the_first() -> None:
+    report = Report(limit=2)
+    assert well_formed(report._repr_html_())
+    assert "no problems" in report._repr_html_()
+    for line in (3, 5):
+        report.error("misaligned", f"a.ann:{line}", "'<b>' ends inside a token")
+    report.warning("columns", "a.ann", "beyond the limit, counted only")
+    html = report._repr_html_()
+    assert well_formed(html)
+    first = "a.ann:3: &#x27;&lt;b&gt;&#x27; ends inside a token"
+    assert f"<tr><td>misaligned</td><td>error</td><td>2</td><td>{first}</td></tr>" in html
+    assert "<tr><td>columns</td><td></td><td>1</td><td></td></tr>" in html
 
 
 def test_progress_outside_of_notebooks_is_lines(ner: Recognizer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -326,7 +326,10 @@ SparseRows FeatureRows::rows(const TokenInput& input, int threads) const {
   input.check(table_->program(), sites_);
   std::vector<std::shared_ptr<WordArena>> hold;
   std::vector<Entries> words;
-  for (std::size_t c = 0; c < caches_.size(); ++c) words.push_back(caches_[c]->find(input.columns[c], threads, hold));
+  for (std::size_t c = 0; c < caches_.size(); ++c) {
+    const std::span<const std::uint64_t> hashes = c == 0 ? std::span(input.hashes) : std::span<const std::uint64_t>();
+    words.push_back(caches_[c]->find(input.columns[c], hashes, threads, hold));
+  }
 
   std::vector<Chunk> chunks;
   std::size_t tokens = kChunkTokens;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 16;    // numbers in a block of an arena
 constexpr std::size_t kLookups = std::size_t{1} << 13;  // words that one task looks up
+constexpr std::size_t kAhead = 16;                      // words between the prefetch of a place and its use
 constexpr std::size_t kNewWords = 256;                  // words that one task works out
 
 // Works out entries; owns scratch memory.
@@ -95,7 +96,7 @@ WordCache::WordCache(const FeatureTable& table, const WordLayout& layout) : tabl
   end_ = boundary_.add(evaluate.boundary(kSentenceEnd));
 }
 
-std::vector<WordEntry> WordCache::find(const StringList& words, int threads,
+std::vector<WordEntry> WordCache::find(const StringList& words, std::span<const std::uint64_t> hashes, int threads,
                                        std::vector<std::shared_ptr<WordArena>>& hold) {
   const std::size_t n = words.size();
   std::vector<WordEntry> entries(n);
@@ -104,7 +105,8 @@ std::vector<WordEntry> WordCache::find(const StringList& words, int threads,
     const std::shared_lock lock(mutex_);
     parallel_for(tasks, threads, [&](std::size_t task) {
       for (std::size_t i = task * kLookups; i < std::min(n, (task + 1) * kLookups); ++i) {
-        const std::uint32_t id = words_.find(words[i]);
+        if (i + kAhead < hashes.size()) words_.prefetch(hashes[i + kAhead]);
+        const std::uint32_t id = hashes.empty() ? words_.find(words[i]) : words_.find(words[i], hashes[i]);
         entries[i] = id == kNone ? nullptr : entries_[id];
       }
     });

@@ -56,6 +56,12 @@ class Comparison:
         systems = [r for r in (a, b, third) if r is not None]
         self.items = list(_items(systems))
 
+    def _repr_html_(self) -> str:
+        """Show the difference as tables in notebooks."""
+        from spanloom.evaluation.tables import comparison_html
+
+        return comparison_html(self)
+
     def changes(self) -> dict[str, dict[str, int]]:
         """Count how the outcome changes from one system to the other (Cho et al.'s table 5).
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from spanloom.evaluation.score import Score
 
 if TYPE_CHECKING:
+    from spanloom.evaluation.comparison import Comparison
     from spanloom.evaluation.evaluation import Evaluation
 
 STYLE = """
@@ -27,6 +28,35 @@ def as_html(report: Evaluation) -> str:
     if len(kinds) > 1:
         tables.append(_table("kind of mention", kinds))
     return f'<div class="loom-scores"><style>{STYLE}</style>{"".join(tables)}</div>'
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Return the scores of two systems, their difference with its interval and p-values, and F1 by label."""
+    test = comparison.bootstrap
+    rows = []
+    for measure, difference in test.difference.items():
+        cells = [
+            f"{100 * test.a[measure].value:.1f}",
+            f"{100 * test.b[measure].value:.1f}",
+            f"{100 * difference.value:+.2f}",
+            f"{100 * difference.low:+.2f} to {100 * difference.high:+.2f}",
+            f"{test.p[measure]:.4f}",
+            f"{comparison.randomisation[measure]:.4f}",
+        ]
+        rows.append(["F1" if measure == "f1" else measure, *cells])
+    scores = _plain(("", "A", "B", "A − B", "interval", "p (bootstrap)", "p (randomisation)"), rows)
+    labels = []
+    for label in sorted(set(comparison.a.by_label) | set(comparison.b.by_label)):
+        a, b = (r.by_label[label].f1 if label in r.by_label else 0.0 for r in (comparison.a, comparison.b))
+        labels.append([label, f"{100 * a:.1f}", f"{100 * b:.1f}", f"{100 * (a - b):+.2f}"])
+    by_label = _plain(("F1 by label", "A", "B", "A − B"), labels)
+    return f'<div class="loom-scores"><style>{STYLE}</style>{scores}{by_label}</div>'
+
+
+def _plain(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    first = "".join(f"<th>{name}</th>" for name in head)
+    others = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><tr>{first}</tr>{others}</table>"
 
 
 def _table(first: str, scores: Mapping[str, Score]) -> str:

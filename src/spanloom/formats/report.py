@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Literal
 
 from spanloom.base.counted import counted
@@ -127,6 +128,21 @@ class Report:
         written = f"{counted(self.documents, 'document')}, {counted(self.mentions, 'mention')}; " * bool(self.documents)
         problems = ", ".join(f"{n:,} {kind}" for kind, n in self.counts.most_common())
         return f"Report({where}{written}{problems or 'no problems'})"
+
+    def _repr_html_(self) -> str:
+        """Show the problems in notebooks: how many of each kind, and the first of each."""
+        first: dict[str, Problem] = {}
+        for problem in self.problems:
+            first.setdefault(problem.kind, problem)
+        rows = ""
+        for kind, n in self.counts.most_common():
+            cells = (
+                (kind, first[kind].severity, f"{n:,}", str(first[kind])) if kind in first else (kind, "", f"{n:,}", "")
+            )
+            rows += f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+        head = "".join(f"<th>{name}</th>" for name in ("problem", "", "times", "the first"))
+        table = f"<table><tr>{head}</tr>{rows}</table>" if rows else ""
+        return f"<div><p>{escape(repr(self))}</p>{table}</div>"
 
     def _add(self, problem: Problem) -> None:
         self.counts[problem.kind] += 1

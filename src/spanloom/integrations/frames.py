@@ -39,7 +39,8 @@ def tag(
     Parameters
     ----------
     frame
-        A pandas or Polars ``DataFrame``, or an Arrow ``Table`` or ``RecordBatch``. A text may be null.
+        A pandas or Polars ``DataFrame``, an Arrow ``Table`` or ``RecordBatch``, or what has Arrow's stream interface,
+        such as a table of DuckDB. A text may be null.
     model
         A model file, which is opened once, or a recogniser.
     text
@@ -54,9 +55,10 @@ def tag(
     Returns
     -------
     frame
-        Of the same kind, one row a mention: ``row`` (the number of the text's row, from 0), the columns of ``keep``,
-        ``label``, ``start`` and ``end`` (characters, half-open), ``text`` as written, ``prob`` (null if it was not
-        asked for), and ``chars``: the range of each part, several for a discontinuous mention.
+        Of the same kind (an Arrow ``Table`` for streams), one row a mention: ``row`` (the number of the text's row,
+        from 0), the columns of ``keep``, ``label``, ``start`` and ``end`` (characters, half-open), ``text`` as written,
+        ``prob`` (null if it was not asked for), and ``chars``: the range of each part, several for a discontinuous
+        mention.
     """
     arrow = need("pyarrow", "frames")
     table, back = _table(frame)
@@ -122,11 +124,16 @@ def _table(frame: Any) -> tuple[Any, Any]:
     if isinstance(frame, arrow.RecordBatch):
         return arrow.Table.from_batches([frame]), lambda table: table
     kind = type(frame).__module__.partition(".")[0]
+    if kind in ("pandas", "polars") and type(frame).__name__ in ("LazyFrame", "Series"):
+        way = "collect() it" if type(frame).__name__ == "LazyFrame" else "make one of it with to_frame()"
+        raise ParameterError(f"a DataFrame is needed, not {kind} {type(frame).__name__}; {way} first")
     if kind == "pandas":
         return arrow.Table.from_pandas(frame, preserve_index=False), lambda table: table.to_pandas()
     if kind == "polars":
         polars = need("polars", "frames")
         return frame.to_arrow(), polars.from_arrow
+    if hasattr(frame, "__arrow_c_stream__"):
+        return arrow.table(frame), lambda table: table
     raise ParameterError(f"a pandas or Polars DataFrame or an Arrow table is needed, not {type(frame).__name__}")
 
 

@@ -52,8 +52,10 @@ class WordCache {
   WordEntry begin() const { return begin_; }
   WordEntry end() const { return end_; }
 
-  // The entries of `words`, one each; they are valid as long as the cache and what is added to `hold`.
-  std::vector<WordEntry> find(const StringList& words, int threads, std::vector<std::shared_ptr<WordArena>>& hold);
+  // The entries of `words`, one each; they are valid as long as the cache and what is added to `hold`. `hashes` are
+  // those of the words, or empty.
+  std::vector<WordEntry> find(const StringList& words, std::span<const std::uint64_t> hashes, int threads,
+                              std::vector<std::shared_ptr<WordArena>>& hold);
 
  private:
   void keep(const StringList& words, const std::vector<WordEntry>& entries);

@@ -21,7 +21,7 @@ from spanloom.tagging import TextTagger, obstacle
 _Pipe: Any = need("spacy.pipeline", "spacy").Pipe
 TOKENS = ("pipeline", "model")
 FILE = "model.loom"
-TOKENS_AT_ONCE = 1 << 17
+TOKENS_AT_ONCE = 1 << 18
 
 
 class SpanloomPipe(_Pipe):  # type: ignore[misc]
@@ -167,7 +167,7 @@ class SpanloomPipe(_Pipe):  # type: ignore[misc]
                 return found_by_characters(docs, ner, self.scores)
             return native_by_characters(docs, tagger, self.scores)
         if tagger is not None:
-            batch = self._reader.batch(docs, tagger.threads)
+            batch = self._reader.batch(docs)
             return Found.native(batch, tagger.tag(batch.texts, probabilities=self.scores))
         documents = [document_of(doc, (), self.columns) for doc in docs]
         done = ner.predict(documents, probabilities=self.scores)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom._native import TokenizedTexts, WordTable
+from spanloom.base.extras import need
 
 Ints = npt.NDArray[np.int64]
 _MOST = 1 << 20
@@ -39,18 +40,18 @@ class DocReader:
 
     def __init__(self) -> None:
         self._words = WordTable()
+        self._attrs: Any = need("spacy.attrs", "spacy")
 
-    def batch(self, docs: Sequence[Any], threads: int = 0) -> DocBatch:
+    def batch(self, docs: Sequence[Any]) -> DocBatch:
         """Return docs with their own tokens; sentences are theirs, or ours where they have none."""
         ptr = np.cumsum([0, *map(len, docs)])
-        arrays = [doc.to_array(["ORTH", "SPACY", "SENT_START"]) for doc in docs if len(doc)]
-        columns = np.concatenate(arrays).T if arrays else np.zeros((3, 0), np.uint64)
-        keys, gaps, begin = np.ascontiguousarray(columns)
+        attributes = [self._attrs.ORTH, self._attrs.SPACY, self._attrs.SENT_START]  # names would be looked up anew
+        arrays = [doc.to_array(attributes) for doc in docs if len(doc)]
+        words = np.concatenate(arrays) if arrays else np.zeros((0, 3), np.uint64)
         if len(self._words) > _MOST:
             self._words = WordTable()
-        unknown = keys[self._words.unknown(keys)].tolist()
-        for key in unknown:
+        for key in self._words.unknown(words).tolist():
             word = docs[0].vocab.strings[key]
             self._words.add(key, word, blank=word.isspace())
-        texts, kept, place = TokenizedTexts.of_words(self._words, ptr, keys, gaps, begin, threads)
+        texts, kept, place = TokenizedTexts.of_words(self._words, ptr, words)
         return DocBatch(texts, kept, place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -74,11 +75,11 @@ def write_found(docs: Sequence[Any], found: Found, key: str, ents: str) -> None:
     make, group, columns = tokens.Span, tokens.SpanGroup, [attrs.ENT_IOB, attrs.ENT_TYPE]
     hashes = [docs[0].vocab.strings.add(label) for label in found.labels] if docs else []
     bounds = found.ptr.tolist()
-    places = list(zip(found.start.tolist(), found.end.tolist(), (hashes[i] for i in found.label.tolist()), strict=True))
+    starts, ends, labels = found.start.tolist(), found.end.tolist(), [hashes[i] for i in found.label.tolist()]
     tags = _Tags(docs, found, hashes) if ents == "flat" else None
     parts = parts_key(key)
     for d, (doc, first, last) in enumerate(zip(docs, bounds, bounds[1:], strict=False)):
-        spans = [make(doc, start, end, label) for start, end, label in places[first:last]]
+        spans = list(map(make, repeat(doc), starts[first:last], ends[first:last], labels[first:last]))
         scores = {} if found.probs is None else {"scores": found.probs[first:last].copy()}
         doc.spans[key] = group(doc, name=key, attrs=scores, spans=spans)
         broken = found.broken[d] if found.broken else ()
