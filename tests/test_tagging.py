@@ -96,12 +96,12 @@ def test_the_sample_gives_the_same_lines(trained: Recognizer) -> None:
 def test_a_long_line_comes_in_pieces_and_is_the_same(trained: Recognizer) -> None:
     """None is much longer than the text itself, which is written as one; short documents stay together."""
     texts = [" ".join(doc.text for doc in read("sample:train")) for _ in range(2)]
-    long = " ".join(texts * 60)
+    long = " ".join(texts * 20)
     pieces = list(tag_lines(trained, [Plain("a", long), Plain("", texts[0])]))
     assert b"".join(pieces).decode() == by_objects(trained, long, "a") + by_objects(trained, texts[0])
-    assert len(pieces) > 3
+    assert len(pieces) > 2
     assert max(map(len, pieces)) < max(len(long), 1 << 20) * 1.1
-    batch = TextTagger(trained).tag(texts)
+    batch = TextTagger(trained).tag([texts[0][:500]] * 2)
     assert batch.json_pieces(["", ""]) == [batch.json_lines(["", ""])]
 
 
