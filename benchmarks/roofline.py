@@ -4,9 +4,10 @@
 
 An evaluation of the objective must *gather*: for the scores, a row of weights for each class and bundle of each site;
 for the gradient, a row of differences for each site of each class and bundle. An iteration of L-BFGS must *move* its
-vectors: twice the history, and x, gradient and direction. The machine's gather rate is that of the same kernel on
-random rows of a table of the same size, its bandwidth that of adding two long arrays. Processor time on one thread,
-least of several.
+vectors: twice the history, and x, gradient and direction. What else an evaluation does is measured by itself: inference
+by the same sentences with one feature at each site, and the turn of weights into single precision. The machine's gather
+rate is that of the same kernel on random rows of a table of the same size, its bandwidth that of adding two long
+arrays. Processor time on one thread, least of several.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import tables
 from edge import load
 
 from spanloom._native import ChoiceStructure, CompressedRows, Decoder, Lbfgs, Likelihood, SparseRows
@@ -73,12 +75,16 @@ def measure(name: str, model: Chain | Edge, data: Path, sentences: int, speed: f
         optimiser.iterate()
     x = optimiser.x()
     evaluation, iteration = least(lambda: objective.evaluate(x)), least(optimiser.iterate)
+    supervised = supervise(component, train, gold, shapes)
+    bare = FeatureExtractor(FeatureSet(["bias"]), model.sites).fit(train, 1)
+    plain = Likelihood(CompressedRows(bare), component.structure, supervised, threads=1)
+    inference, turned = least(lambda: plain.evaluate(np.zeros(plain.size))), least(lambda: x.astype(np.float32))
     gathers = 2 * merged.entries / gather_rate(merged.classes, component.structure.columns, merged.entries)
     moves = BYTES * objective.size / speed
     outside = max(iteration - evaluation, 1e-9)
     return (
         f"| {name} | {2 * merged.entries:,} | {1e3 * gathers:.1f} | {1e3 * evaluation:.1f} | "
-        f"{gathers / evaluation:.0%} | "
+        f"{gathers / evaluation:.0%} | {1e3 * inference:.1f} | {1e3 * turned:.1f} | "
         f"{BYTES * objective.size / 1e6:.0f} | {1e3 * moves:.1f} | {1e3 * outside:.1f} | {moves / outside:.0%} |"
     )
 
@@ -95,14 +101,15 @@ def main() -> None:
     text = [
         f"# Roofline: one component on {options.sentences:,} sentences of GENIA",
         "",
-        "| model | gathers | they must take, ms | an evaluation takes | share | MB moved by L-BFGS | "
-        "they must take, ms | L-BFGS takes | share |",
-        "|" + "---|" * 9,
+        "| model | gathers | they must take, ms | an evaluation takes | share | inference | turn of weights | "
+        "MB moved by L-BFGS | they must take, ms | L-BFGS takes | share |",
+        "|" + "---|" * 11,
         *lines,
         "",
-        f"Bandwidth {speed / 1e9:.1f} GB/s. The rest of an evaluation is inference (forward, backward, marginals) and "
-        "the turn of weights into single precision. One thread, processor time; Python "
-        f"{platform.python_version()}, {platform.machine()}. Made by `python benchmarks/roofline.py --sentences "
+        f"Bandwidth {speed / 1e9:.1f} GB/s. The rest of an evaluation is inference (forward, backward, marginals; "
+        "by itself, with one feature a site) and the turn of weights into single precision. One thread, processor "
+        f"time; Python {platform.python_version()}, {platform.machine()}, commit {tables.commit()}. Made by "
+        "`python benchmarks/roofline.py --sentences "
         f"{options.sentences}`.",
     ]
     print("\n".join(text))

@@ -75,9 +75,9 @@ def main() -> None:
         head = [
             "# The size of models",
             "",
-            f"`python benchmarks/size.py --data FOLDER --documents {given.documents} --write`; {sentences:,} sentences "
-            "of GENIA, five labels, default features, at most 150 iterations. F1 on the half of the development data "
-            "that `least` was not chosen on.",
+            f"`python benchmarks/size.py --data FOLDER --documents {given.documents} --write`, commit "
+            f"{tables.commit()}; {sentences:,} sentences of GENIA, five labels, default features, at most 150 "
+            "iterations. F1 on the half of the development data that `least` was not chosen on.",
             "",
         ]
         (tables.RESULTS / "size.md").write_text("\n".join(head + lines) + "\n", encoding="utf-8")

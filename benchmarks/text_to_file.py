@@ -99,9 +99,9 @@ def stages(ner: Recognizer, source: str, target: str) -> Seconds:
             lap("decode")
             found = tagger._tagger.tag(cut, 1, thresholds=NO_THRESHOLDS)
             lap("features, decode and read off, by shards")
-            lines_of = found.json_lines(tagger.labels, ids, [""] * len(ids), whole=True, threads=1)
+            lines_of = found.json_pieces(tagger.labels, ids, [""] * len(ids), whole=True, threads=1)
             lap("make JSON")
-            out.write(lines_of)
+            out.writelines(lines_of)
             lap("write the file")
     return seconds
 

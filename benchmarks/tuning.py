@@ -1,6 +1,6 @@
 """Ten L2 penalties by ``tune`` against one training, and a training from a model of 95 % of the data.
 
-    python benchmarks/tuning.py --data ../shared/data [--sentences 1500] [--model edge]
+    python benchmarks/tuning.py --data ../shared/data [--sentences 400 1500] [--model edge]
 
 GENIA with five types, default features, one thread, in processor time, each training to its tolerance. ``tune`` goes
 from the largest penalty to the smallest and starts each training from the optimum of the one before.
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import tables
 from edge import load
 
 from spanloom.configuration import configure
@@ -30,43 +31,47 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, found
 
 
-def main() -> None:
-    """Run all and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--sentences", type=int, default=1500)
-    parser.add_argument("--model", default="edge")
-    options = parser.parse_args()
-    train = load("train", options.data, options.sentences)
-    test = load("test", options.data, 200)
-    base = {"model": options.model, "keep": "longest", "threads": 1, "max_iter": 2000}
+def measure(data: Path, sentences: int, model: str) -> list[str]:
+    """Return the table of a size."""
+    train = load("train", data, sentences)
+    test = load("test", data, 200)
+    base = {"model": model, "keep": "longest", "threads": 1, "max_iter": 2000}
     rows = []
     alone, ner = seconds(lambda: configure(base).fit(train))
-    passes = sum(r.evaluations for r in ner.history_)
-    rows.append(("one training, l2 = 0.1", alone, passes))
+    rows.append(("one training, l2 = 0.1", alone, len(ner.history_)))
     spent, found = seconds(lambda: tune(train, test, base=base, processes=1))
     steps = sum(len(trial.objective) for trial in found.trials)
     rows.append((f"{len(L2_VALUES)} values of l2 by tune", spent, steps))
     apart = [seconds(lambda value=value: configure({**base, "l2": value}).fit(train)) for value in L2_VALUES]
-    rows.append(
-        (
-            f"{len(L2_VALUES)} values of l2, each from zero",
-            sum(s for s, _ in apart),
-            sum(len(n.history_) for _, n in apart),
-        )
-    )
+    name = f"{len(L2_VALUES)} values of l2, each from zero"
+    rows.append((name, sum(s for s, _ in apart), sum(len(n.history_) for _, n in apart)))
     before = configure(base).fit(train[: -len(train) // 20])
     warm, again = seconds(lambda: configure(base).fit(train, start=before))
-    rows.append(("from a model of 95 % of the sentences", warm, sum(r.evaluations for r in again.history_)))
-    text = [
-        f"# Warm starts: `{options.model}` on {len(train):,} sentences of GENIA",
+    rows.append(("from a model of 95 % of the sentences", warm, len(again.history_)))
+    return [
+        f"{len(train):,} sentences:",
         "",
         "| what | processor seconds | iterations | of one training |",
         "|---|---|---|---|",
         *(f"| {name} | {spent:.1f} | {n} | {spent / alone:.2f} |" for name, spent, n in rows),
         "",
-        f"One thread; Python {platform.python_version()}, {platform.machine()}. Made by `python benchmarks/tuning.py "
-        f"--sentences {options.sentences} --model {options.model}`.",
+    ]
+
+
+def main() -> None:
+    """Run all and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--sentences", type=int, nargs="+", default=[400, 1500])
+    parser.add_argument("--model", default="edge")
+    options = parser.parse_args()
+    sizes = " ".join(map(str, options.sentences))
+    text = [
+        f"# Warm starts: `{options.model}` on GENIA",
+        "",
+        *(line for size in options.sentences for line in measure(options.data, size, options.model)),
+        f"One thread; Python {platform.python_version()}, {platform.machine()}, commit {tables.commit()}. Made by "
+        f"`python benchmarks/tuning.py --sentences {sizes} --model {options.model}`.",
     ]
     print("\n".join(text))
     (HERE / "results" / "tuning.md").write_text("\n".join(text) + "\n", encoding="utf-8")

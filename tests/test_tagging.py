@@ -31,7 +31,7 @@ from spanloom.models.edge import Edge
 from spanloom.models.hypergraph import Hypergraph
 from spanloom.models.state import State
 from spanloom.models.structured import Structured
-from spanloom.tagging import TextTagger, json_records, obstacle, tag_lines
+from spanloom.tagging import Plain, TextTagger, json_records, obstacle, tag_lines
 
 KINDS: dict[str, Model] = {
     "chain": Chain(),
@@ -93,6 +93,18 @@ def test_the_sample_gives_the_same_lines(trained: Recognizer) -> None:
     batch = TextTagger(trained, threads=1).tag(texts)
     assert batch.json_lines([""] * len(texts)).decode() == "".join(by_objects(trained, text) for text in texts)
     assert len(set(batch.document.tolist())) > len(texts) / 2
+
+
+def test_a_long_line_comes_in_pieces_and_is_the_same(trained: Recognizer) -> None:
+    """None is much longer than the text itself, which is written as one; short documents stay together."""
+    texts = [" ".join(doc.text for doc in read("sample:train")) for _ in range(2)]
+    long = " ".join(texts * 20)
+    pieces = list(tag_lines(trained, [Plain("a", long), Plain("", texts[0])]))
+    assert b"".join(pieces).decode() == by_objects(trained, long, "a") + by_objects(trained, texts[0])
+    assert len(pieces) > 2
+    assert max(map(len, pieces)) < max(len(long), 1 << 20) * 1.1
+    batch = TextTagger(trained).tag([texts[0][:500]] * 2)
+    assert batch.json_pieces(["", ""]) == [batch.json_lines(["", ""])]
 
 
 @pytest.mark.parametrize("asked", [{"probabilities": True}, {"above": 0.2}, {"above": 1e-9}])

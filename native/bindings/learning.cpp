@@ -230,6 +230,13 @@ void bind_learning(nb::module_& m) {
           "rows"_a, "structures"_a, "supervisions"_a, "l2"_a, "seed"_a, nb::kw_only(), "share"_a = 0.0)
       .def("round", &DualAscent::round, nb::call_guard<nb::gil_scoped_release>(),
            "Make several passes; return a lower bound of the minimum.")
+      .def(
+          "pull",
+          [](DualAscent& self, double strength, const Input<double>& towards) {
+            nb::gil_scoped_release released;
+            self.pull(strength, {towards.data(), towards.size()});
+          },
+          "strength"_a, "towards"_a, "From now on minimise with strength * |w - towards|^2 more.")
       .def_prop_ro("steps", &DualAscent::steps, "How many sentences were visited since the beginning.")
       .def(
           "x",

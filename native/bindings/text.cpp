@@ -120,17 +120,26 @@ HeldTexts hold(nb::handle given, const Cut& cut) {
   return held;
 }
 
-nb::bytes joined(const std::vector<std::string>& pieces) {
-  std::size_t size = 0;
-  for (const std::string& piece : pieces) size += piece.size();
-  nb::object made = checked(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
-  char* to = PyBytes_AS_STRING(made.ptr());
-  for (const std::string& piece : pieces) to = std::copy(piece.begin(), piece.end(), to);
-  return nb::steal<nb::bytes>(made.release());
+// The pieces as bytes of Python, neighbours together as long as they are short; each is let go of as it is copied.
+nb::list as_bytes(std::vector<std::string> pieces) {
+  constexpr std::size_t kLong = std::size_t{1} << 20;
+  nb::list out;
+  for (std::size_t i = 0; i < pieces.size();) {
+    std::size_t size = pieces[i].size(), last = i + 1;
+    while (last < pieces.size() && size + pieces[last].size() <= kLong) size += pieces[last++].size();
+    nb::object made = checked(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+    char* to = PyBytes_AS_STRING(made.ptr());
+    for (; i < last; ++i) {
+      to = std::copy(pieces[i].begin(), pieces[i].end(), to);
+      pieces[i] = {};
+    }
+    out.append(std::move(made));
+  }
+  return out;
 }
 
-nb::bytes write(const Tagged& tagged, const std::vector<std::string>& labels, nb::handle ids, nb::handle metas,
-                bool whole, int threads) {
+nb::list write(const Tagged& tagged, const std::vector<std::string>& labels, nb::handle ids, nb::handle metas,
+               bool whole, int threads) {
   const nb::object id_list = checked(PySequence_Fast(ids.ptr(), "ids must be a list"));
   const nb::object meta_list = checked(PySequence_Fast(metas.ptr(), "metas must be a list"));
   const auto size = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(id_list.ptr()));
@@ -147,7 +156,7 @@ nb::bytes write(const Tagged& tagged, const std::vector<std::string>& labels, nb
     const nb::gil_scoped_release release;
     pieces = text::json_lines(tagged.held->texts, tagged.found, labels, extras, whole, threads);
   }
-  return joined(pieces);
+  return as_bytes(std::move(pieces));
 }
 
 // One number of every range or mention, as an array.
@@ -382,10 +391,10 @@ void bind_text(nb::module_& m) {
             return std::make_tuple(give(std::move(made.bytes)), give(std::move(made.offsets)));
           },
           "Return (bytes in UTF-8, offsets): mention m is written as bytes[offsets[m]:offsets[m + 1]].")
-      .def("json_lines", &write, "labels"_a, "ids"_a, "metas"_a, nb::kw_only(), "whole"_a, "threads"_a = 0,
-           nb::sig("def json_lines(self, labels: collections.abc.Sequence[str], ids: collections.abc.Sequence[str], "
-                   "metas: collections.abc.Sequence[str], *, whole: bool, threads: int = 0) -> bytes"),
-           "One line for each document; an empty id or meta (JSON) is left out.");
+      .def("json_pieces", &write, "labels"_a, "ids"_a, "metas"_a, nb::kw_only(), "whole"_a, "threads"_a = 0,
+           nb::sig("def json_pieces(self, labels: collections.abc.Sequence[str], ids: collections.abc.Sequence[str], "
+                   "metas: collections.abc.Sequence[str], *, whole: bool, threads: int = 0) -> list[bytes]"),
+           "One line for each document; an empty id or meta (JSON) is left out. A long line has several pieces.");
 
   nb::class_<text::TextTagger>(m, "TextTagger", "Features, and what finds mentions by them: from texts to mentions.")
       .def(nb::init<const FeatureRows&, const MentionFinder&>(), "features"_a, "finder"_a, nb::keep_alive<1, 2>(),

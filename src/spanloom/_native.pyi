@@ -617,6 +617,9 @@ class DualAscent:
     def round(self) -> float:
         """Make several passes; return a lower bound of the minimum."""
 
+    def pull(self, strength: float, towards: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """From now on minimise with strength * |w - towards|^2 more."""
+
     @property
     def steps(self) -> int:
         """How many sentences were visited since the beginning."""
@@ -1020,8 +1023,10 @@ class TaggedTexts:
         Return (bytes in UTF-8, offsets): mention m is written as bytes[offsets[m]:offsets[m + 1]].
         """
 
-    def json_lines(self, labels: Sequence[str], ids: Sequence[str], metas: Sequence[str], *, whole: bool, threads: int = 0) -> bytes:
-        """One line for each document; an empty id or meta (JSON) is left out."""
+    def json_pieces(self, labels: Sequence[str], ids: Sequence[str], metas: Sequence[str], *, whole: bool, threads: int = 0) -> list[bytes]:
+        """
+        One line for each document; an empty id or meta (JSON) is left out. A long line has several pieces.
+        """
 
 class TextTagger:
     """Features, and what finds mentions by them: from texts to mentions."""

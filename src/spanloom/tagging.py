@@ -115,7 +115,11 @@ class TaggedBatch:
         whole
             False for the id and the mentions only, each with its label, characters and text.
         """
-        return self.found.json_lines(
+        return b"".join(self.json_pieces(ids, metas, whole=whole))
+
+    def json_pieces(self, ids: Sequence[str], metas: Sequence[str] | None = None, *, whole: bool = True) -> list[bytes]:
+        """Return the same in pieces, to be written one after the other: a long line has several."""
+        return self.found.json_pieces(
             self.labels, ids, [""] * len(ids) if metas is None else metas, whole=whole, threads=self.threads
         )
 
@@ -246,7 +250,7 @@ def tag_lines(
     probabilities: bool = False,
     above: float | None = None,
 ) -> Iterator[bytes]:
-    r"""Yield JSON lines with the mentions that a recogniser finds, some lines at a time.
+    r"""Yield JSON lines with the mentions that a recogniser finds, some at a time; a long line comes in pieces.
 
     Texts go the short way; documents, which have tokens or mentions already, go through ``Recognizer.predict``.
 
@@ -276,30 +280,35 @@ def tag_lines(
     batch: list[Plain] = []
     size = 0
 
-    def flush() -> bytes:
+    def flush() -> Iterator[bytes]:
         nonlocal batch, size
         full, batch, size = batch, [], 0
         metas = [one.meta if whole else "" for one in full]
         tagged = tagger.tag([one.text for one in full], probabilities=probabilities, above=above)
         done.update(documents=len(full), words=tagged.texts.tokens, mentions=tagged.found.size)
         by_label.update(tagged.by_label())
-        return tagged.json_lines([one.id for one in full], metas, whole=whole)
+        ids = [one.id for one in full]
+        del full
+        pieces = tagged.json_pieces(ids, metas, whole=whole)
+        del tagged
+        while pieces:
+            yield pieces.pop(0)
 
     for item in items:
         if isinstance(item, Plain):
             batch.append(item)
             size += len(item.text)
             if size >= BATCH_CHARACTERS or len(batch) == BATCH_TEXTS:
-                yield flush()
+                yield from flush()
         else:
             if batch:
-                yield flush()
+                yield from flush()
             record = to_dict(recognizer.predict(item, probabilities=probabilities, above=above), chars=True)
             done.update(documents=1, words=len(record["tokens"]), mentions=len(record["mentions"]))
             by_label.update(one["label"] for one in record["mentions"])
             yield encode(record if whole else mentions_only(record), f"document {item.id!r}").encode()
     if batch:
-        yield flush()
+        yield from flush()
 
 
 def plain_of(record: Any, where: str) -> Plain | None:

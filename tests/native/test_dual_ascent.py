@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom._native import (
@@ -95,6 +96,59 @@ def test_the_dual_rises_to_the_minimum_of_the_objective(values, weighted, l2):
     assert all(b >= a - 1e-5 * abs(a) for a, b in itertools.pairwise(duals))
     assert duals[-1] == pytest.approx(lowest, rel=1e-4)
     assert penalised(objective, ascent.x(), l2) == pytest.approx(lowest, rel=1e-3)
+
+
+@pytest.mark.parametrize("lengths", [[1, 4, 7, 2, 5, 0, 3, 6], [300, 5]])
+def test_weights_are_pulled(lengths):
+    """The minimum of P(w) + s |w - y|² is that of SciPy; the dual stays below the minimum of P."""
+    data, structure, supervision = chain(3, lengths)
+    compressed = CompressedRows(data, bundles=False)
+    objective = Likelihood(compressed, structure, supervision, threads=1)
+    l2, strength = 0.2, 1.5
+    ascent = DualAscent(compressed, [structure], [supervision], l2, 1)
+    lowest = minimum(LearningProblem(data, structure, supervision), l2)
+    random = np.random.default_rng(5)
+    for _ in range(2):  # the second time from where it is
+        towards = random.normal(size=objective.size)
+        ascent.pull(strength, towards)
+        for _ in range(40):
+            assert ascent.round() <= lowest * (1 + 1e-6)
+
+        def pulled(x, towards=towards):
+            value, gradient = objective.evaluate(x)
+            value += l2 * float(x @ x) + strength * float((x - towards) @ (x - towards))
+            return value, gradient + 2 * l2 * x + 2 * strength * (x - towards)
+
+        found = minimize(pulled, towards, jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-8})
+        assert ascent.x() == pytest.approx(found.x, abs=2e-3)
+        assert pulled(ascent.x())[0] == pytest.approx(found.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("values", [False, True])
+def test_a_small_penalty_leads_to_the_same_minimum(values, monkeypatch):
+    """With a pull, and with the end that L-BFGS makes."""
+    monkeypatch.setattr("spanloom.learning.sdca.PER_PULL", 20)
+    data, structure, supervision = chain(3, [4, 3, 6, 1] * 5, values=values)
+    problem = LearningProblem(data, structure, supervision)
+    records = [record for record, _ in SDCA(l2=0.01, tol=1e-6, max_iter=2000).steps(problem, seed=1, threads=1)]
+    lowest = minimum(problem, 0.01)
+    assert records[-1].objective == pytest.approx(lowest, rel=2e-6)
+    assert all(record.bound <= lowest * (1 + 1e-6) for record in records)
+
+
+def test_what_cannot_be_pulled():
+    data, structure, supervision = chain(2, [3, 2])
+    compressed = CompressedRows(data, bundles=False)
+    one = DualAscent(compressed, [structure], [supervision], 0.1, 1)
+    two = DualAscent(compressed, [structure] * 2, [supervision] * 2, 0.1, 1)
+    size = len(one.x())
+    for ascent, strength, numbers, message in (
+        (one, -1.0, size, "at least 0; received -1"),
+        (two, 1.0, size, "one problem is pulled"),
+        (one, 1.0, size - 1, f"expected {size} parameters but received {size - 1}"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ascent.pull(strength, np.zeros(numbers))
 
 
 def test_long_sentences_are_the_same_problem():

@@ -32,6 +32,7 @@ DualAscent::DualAscent(std::shared_ptr<const CompressedRows> x, std::vector<Prob
       problems_(std::move(problems)),
       share_(share),
       l2_(l2),
+      pulled_(l2),
       random_(seed),
       squared_scale_(squares(x_->scale)),
       products_(x_->rows, squared_scale_) {
@@ -124,75 +125,6 @@ void DualAscent::begin(const Place& at) {
   own(at).entropy = entropy;
 }
 
-// w = w(mu), without the roundings of many small steps.
-void DualAscent::refresh() {
-  square_ = 0;
-  for (std::size_t t = 0; t < problems_.size(); ++t) refresh(t);
-  if (!(share_ > 0)) return;
-  double common = 0;
-  for (std::size_t i = 0; i < cells_; ++i) {
-    double sum = 0;
-    for (std::size_t t = 0; t < problems_.size(); ++t) sum += global_[t * cells_ + i];
-    common += sum * sum;
-  }
-  for (std::size_t c = 0; c < x_->classes(); ++c) {
-    for (std::size_t k = 0; k < columns_; ++k) {
-      double sum = 0;
-      for (std::size_t t = 0; t < problems_.size(); ++t) {
-        sum += static_cast<double>(weights_[(t * x_->classes() + c) * stride_ + k]);
-      }
-      common_[c * stride_ + k] = static_cast<float>(sum);
-      common += sum / x_->scale[c] * (sum / x_->scale[c]);
-    }
-  }
-  square_ += share_ * common;
-}
-
-void DualAscent::refresh(std::size_t problem) {
-  const SparseRows& rows = x_->rows;
-  const Supervision& supervision = problems_[problem].supervision;
-  std::vector<float> difference(rows.rows() * stride_);
-  double* global = global_.data() + problem * cells_;
-  std::fill(global, global + cells_, 0.0);
-  const Structures& targets = supervision.structures;
-  for (std::size_t g = 0; g < rows.groups(); ++g) {
-    const Place at = place(problem, g);
-    const double weighed = weight(at);
-    float* own_difference = difference.data() + at.first * stride_;
-    for (std::size_t i = 0; i < at.sites * stride_; ++i) {
-      own_difference[i] = static_cast<float>(-weighed * static_cast<double>(mu_[at.cells + i]));
-    }
-    for (std::size_t i = 0; i < cells_; ++i) global[i] -= weighed * static_cast<double>(global_mu_[at.globals + i]);
-    for (std::int64_t i = targets.ptr[g]; i < targets.ptr[g + 1]; ++i) {
-      const auto cell = static_cast<std::size_t>(targets.cells[i]);
-      const double value =
-          weighed * (supervision.values.empty() ? 1.0 : supervision.values[static_cast<std::size_t>(i)]);
-      if (cell < at.sites * columns_) {
-        const std::size_t to = cell / columns_ * stride_ + cell % columns_;
-        own_difference[to] = static_cast<float>(value + static_cast<double>(own_difference[to]));
-      } else {
-        global[cell - at.sites * columns_] += value;
-      }
-    }
-  }
-  for (std::size_t i = 0; i < cells_; ++i) {
-    global[i] /= 2 * l2_;
-    square_ += global[i] * global[i];
-  }
-  std::vector<double> sum(stride_);
-  const float* values = x_->site_values.empty() ? nullptr : x_->site_values.data();
-  float* weights = weights_.data() + problem * x_->classes() * stride_;
-  for (std::size_t c = 0; c < x_->classes(); ++c) {
-    kernels::gather_rows(difference.data(), stride_, x_->class_ptr.data(), x_->sites, values, c, c + 1, sum.data());
-    const double scale = x_->scale[c];
-    for (std::size_t k = 0; k < columns_; ++k) {
-      const double v = scale * sum[k] / (2 * l2_);
-      square_ += v * v;
-      weights[c * stride_ + k] = static_cast<float>(scale * v);
-    }
-  }
-}
-
 // all -= factor * scale^2 * X^T change_, for the sites that change.
 template <std::size_t Stride>
 void DualAscent::scatter(const Place& at, float factor, float* all) {
@@ -214,7 +146,7 @@ void DualAscent::scatter(const Place& at, float factor, float* all) {
 
 // Moves w by the change of one sentence, or back with a negative sign.
 void DualAscent::move(const Place& at, double sign) {
-  const double factor = sign / (2 * l2_);
+  const double factor = sign / (2 * pulled_);
   for (std::size_t i = 0; i < cells_; ++i) global_[at.problem * cells_ + i] -= factor * global_change_[i];
   const auto add = [&](float* to) {
     switch (stride_) {
@@ -290,11 +222,11 @@ DualAscent::Trial DualAscent::attempt(const Place& at, double step) {
     move(at, 1.0);
     gather(at, moved_);
     for (std::size_t i = 0; i < size; ++i) {
-      square_of_change += 2 * l2_ * (scores_[i] - moved_[i]) * static_cast<double>(change_[i]);
+      square_of_change += 2 * pulled_ * (scores_[i] - moved_[i]) * static_cast<double>(change_[i]);
     }
   }
   out.slope = weighed * along_step / step;
-  out.gain = weighed * (out.entropy - own(at).entropy + along_scores) - square_of_change / (4 * l2_);
+  out.gain = weighed * (out.entropy - own(at).entropy + along_scores) - square_of_change / (4 * pulled_);
   return out;
 }
 
@@ -370,24 +302,6 @@ double DualAscent::round() {
     dual += problems_[i / groups()].supervision.weight(i % groups()) * sentences_[i].entropy;
   }
   return dual;
-}
-
-std::vector<double> DualAscent::x(std::size_t problem) const {
-  std::vector<double> out(x_->classes() * columns_ + cells_);
-  for (std::size_t c = 0; c < x_->classes(); ++c) {
-    for (std::size_t k = 0; k < columns_; ++k) {
-      double w = static_cast<double>(weights_.at((problem * x_->classes() + c) * stride_ + k));
-      if (share_ > 0) w += share_ * static_cast<double>(common_[c * stride_ + k]);
-      out[c * columns_ + k] = w / x_->scale[c];
-    }
-  }
-  for (std::size_t i = 0; i < cells_; ++i) {
-    double& w = out[out.size() - cells_ + i];
-    w = global_.at(problem * cells_ + i);
-    if (!(share_ > 0)) continue;
-    for (std::size_t t = 0; t < problems_.size(); ++t) w += share_ * global_[t * cells_ + i];
-  }
-  return out;
 }
 
 }  // namespace spanloom

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <stdexcept>
 
 #include "spanloom/base/parallel.hpp"
@@ -9,7 +10,8 @@
 namespace spanloom::text {
 namespace {
 
-constexpr std::size_t kBlockTokens = 8192;  // that one task writes, at least
+constexpr std::size_t kBlockTokens = 8192;            // that one task writes, at least
+constexpr std::size_t kPiece = std::size_t{1} << 20;  // a piece that is longer is followed by another
 
 void append_number(std::string& out, std::size_t number) {
   char digits[20];
@@ -35,6 +37,24 @@ void append_probability(std::string& out, double p) {
   if (written.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
+// The pieces that a task writes.
+class Pieces {
+ public:
+  explicit Pieces(std::size_t room) { all_.emplace_back().reserve(room); }
+
+  // Where to write on. A long line is cut into pieces, so that nobody needs it as a whole.
+  std::string& out() {
+    if (all_.back().size() < kPiece) return all_.back();
+    all_.back().shrink_to_fit();
+    all_.emplace_back().reserve(kPiece + kPiece / 16);
+    return all_.back();
+  }
+  std::vector<std::string>& all() { return all_; }
+
+ private:
+  std::vector<std::string> all_;
+};
+
 class Writer {
  public:
   Writer(const TokenizedTexts& texts, const FoundMentions& found, std::span<const std::string> labels, bool whole)
@@ -42,46 +62,49 @@ class Writer {
     for (const std::string& label : labels) append_json(labels_.emplace_back("{\"label\":"), label);
   }
 
-  void line(std::size_t document, const LineExtras& extras, std::string& out) const {
-    // About what is needed, so that a long line is not copied as it grows.
-    const std::size_t tokens = texts_.first_token(document + 1) - texts_.first_token(document);
-    if (whole_ && tokens > kBlockTokens) out.reserve(out.size() + 3 * texts_.texts[document].size() + 4 * tokens);
-    out += '{';
+  void line(std::size_t document, const LineExtras& extras, Pieces& pieces) const {
+    std::string& begin = pieces.out();
+    begin += '{';
     if (!extras.id.empty()) {
-      out += "\"id\":";
-      append_json(out, extras.id);
-      out += ',';
+      begin += "\"id\":";
+      append_json(begin, extras.id);
+      begin += ',';
     }
-    if (whole_) text(document, out);
-    out += "\"mentions\":[";
+    if (whole_) text(document, pieces);
+    pieces.out() += "\"mentions\":[";
     for (std::size_t m = found_.ptr[document]; m < found_.ptr[document + 1]; ++m) {
+      std::string& out = pieces.out();
       if (m > found_.ptr[document]) out += ',';
       mention(document, found_.spans[m], out);
     }
-    out += ']';
+    std::string& end = pieces.out();
+    end += ']';
     if (!extras.meta.empty()) {
-      out += ",\"meta\":";
-      out += extras.meta;
+      end += ",\"meta\":";
+      end += extras.meta;
     }
-    out += "}\n";
+    end += "}\n";
   }
 
  private:
-  void text(std::size_t document, std::string& out) const {
+  void text(std::size_t document, Pieces& pieces) const {
     const std::size_t first = texts_.first_token(document);
-    out += "\"text\":";
-    append_json(out, texts_.texts[document]);
-    out += ",\"tokens\":[";
+    std::string& begin = pieces.out();
+    begin += "\"text\":";
+    append_json(begin, texts_.texts[document]);
+    begin += ",\"tokens\":[";
     for (std::size_t t = first; t < texts_.first_token(document + 1); ++t) {
+      std::string& out = pieces.out();
       if (t > first) out += ',';
       append_json(out, texts_.word(document, t));
     }
-    out += "],\"sentences\":[";
+    pieces.out() += "],\"sentences\":[";
     for (std::size_t s = texts_.sentence_ptr[document]; s < texts_.sentence_ptr[document + 1]; ++s) {
+      std::string& out = pieces.out();
       if (s > texts_.sentence_ptr[document]) out += ',';
       append_pair(out, texts_.token_ptr[s] - first, texts_.token_ptr[s + 1] - first);
     }
-    out += "],";
+    pieces.out() += "],";
   }
 
   void mention(std::size_t document, const Found& span, std::string& out) const {
@@ -159,19 +182,21 @@ std::vector<std::string> json_lines(const TokenizedTexts& texts, const FoundMent
     tokens += texts.first_token(d + 1) - texts.first_token(d) + 1;
   }
   const Writer writer(texts, found, labels, whole);
-  std::vector<std::string> pieces(ends.size());
+  std::vector<std::vector<std::string>> written(ends.size());
   parallel_for(ends.size(), threads, [&](std::size_t b) {
     const std::size_t first = b == 0 ? 0 : ends[b - 1];
-    // Room at once, so that a long line is not copied as it grows; pages that stay unused cost nothing.
-    std::size_t room = 0;
+    std::size_t room = 0;  // about what is needed, so that little is copied as it grows
     for (std::size_t d = first; d < ends[b]; ++d) {
       room += (found.ptr[d + 1] - found.ptr[d]) * 96 + 64;
       if (whole) room += 2 * texts.texts[d].size() + 3 * (texts.first_token(d + 1) - texts.first_token(d));
     }
-    pieces[b].reserve(room);
-    for (std::size_t d = first; d < ends[b]; ++d) writer.line(d, extras[d], pieces[b]);
+    Pieces pieces(std::min(room, kPiece + kPiece / 16));
+    for (std::size_t d = first; d < ends[b]; ++d) writer.line(d, extras[d], pieces);
+    written[b] = std::move(pieces.all());
   });
-  return pieces;
+  std::vector<std::string> all;
+  for (std::vector<std::string>& own : written) std::ranges::move(own, std::back_inserter(all));
+  return all;
 }
 
 }  // namespace spanloom::text

@@ -4,6 +4,9 @@ The objective is that of :mod:`spanloom.learning.lbfgs` with an L2 penalty alone
 ascent (Le Priol, Piché & Lacoste-Julien 2018) comes near it in a fraction of the time: it goes to the sentences that
 are not settled yet, where L-BFGS walks over all of them. Its dual is a lower bound of the optimum. Near the end L-BFGS
 is as fast, and smoother: it takes over.
+
+Where the penalty is small for the number of sentences, a round of it is about the objective with ``pull·‖w − y‖²``
+more, and y goes ahead of the weights from round to round, as in Nesterov's method (Lin, Mairal & Harchaoui 2015).
 """
 
 from __future__ import annotations
@@ -28,6 +31,11 @@ SLOW = 1.0
 """L-BFGS takes over when a round raises the dual by less than so many times the tolerance."""
 ROUNDS = 200
 """It does so after this number of rounds at the latest."""
+PER_PULL = 10_000
+"""Penalties below one for so many sentences are small: weights are pulled as if there were so much of it."""
+LATEST, SLOW_PULLED = 3, 3.0
+"""With a pull, L-BFGS takes over when the latest rounds lower the objective by less than so many times the tolerance
+each."""
 
 
 @dataclass(frozen=True)
@@ -132,10 +140,14 @@ class SDCA(StructureTrainer):
             raise ParameterError(
                 "trainer='sdca' takes full annotation: with masks the loss is not convex; use trainer='lbfgs'"
             )
-        bound, best, number, steps, rounds = -math.inf, math.inf, 0, 0, 0
+        bound, number, steps, rounds = -math.inf, 0, 0, 0
+        lowest = [math.inf]
         if x is None:
             x, rounds = np.zeros(objective.size), min(self.iterations, ROUNDS)
             ascent = dual.ascent(self.l2, seed)
+            before, pull = x, dual.pull(self.l2)
+            if pull > 0:
+                ascent.pull(pull, x)
         while number < rounds:
             number += 1
             raised = ascent.round()
@@ -146,16 +158,25 @@ class SDCA(StructureTrainer):
             square = float(gradient @ gradient)
             rise = raised - bound
             bound = max(bound, raised, value - square / (4 * self.l2))
-            if value < best:
-                best, x = value, found
+            if value < lowest[-1]:
+                x = found
+            lowest.append(min(value, lowest[-1]))
+            best = lowest[-1]
             passes = 1 + round((ascent.steps - steps) / dual.sentences)
             steps = ascent.steps
             norm, seconds = float(np.linalg.norm(x)), time.perf_counter() - start
             record = Iteration(number, component, best, math.sqrt(square), norm, passes, seconds, bound=bound)
             yield record, lambda x=x: weights(x)  # type: ignore[misc]
-            if best - bound <= self.tol * abs(best):
+            near = self.tol * abs(best)
+            if best - bound <= near:
                 return
-            if rise <= SLOW * self.tol * abs(best):
+            slow = rise <= SLOW * near
+            if pull > 0:
+                slow = number > LATEST and lowest[-1 - LATEST] - best <= LATEST * SLOW_PULLED * near
+                root = math.sqrt(self.l2 / (self.l2 + pull))
+                ascent.pull(pull, found + (1 - root) / (1 + root) * (found - before))
+                before = found
+            if slow:
                 break
         if number >= self.iterations:
             return
@@ -185,6 +206,10 @@ class _Dual:
             seed,
             share=self.share,
         )
+
+    def pull(self, l2: float) -> float:
+        """How strongly weights are pulled; 0 where the penalty is not small, or several problems share weights."""
+        return 0.0 if self.share > 0 else max(0.0, self.sentences / PER_PULL - l2)
 
     @property
     def sentences(self) -> int:

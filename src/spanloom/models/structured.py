@@ -94,7 +94,7 @@ class StructuredModel(Model):
     ) -> tuple[Trained, list[Iteration]]:
         extractor = learner.extractor
         dev = None if task.dev is None or not task.watched else self._watched(task.dev, extractor, task.threads)
-        starts = [self._start(task, component, extractor) for component in components]
+        starts = self._starts(task, components, extractor)
         together = self.shared > 0 and len(components) > 1
         learn = learn_together if together else learn_apart
         weights, history, interrupted = learn(components, learner, starts, Watch(dev, trainer, task, self.shared))
@@ -114,11 +114,12 @@ class StructuredModel(Model):
             raise Interrupted(trained, history)
         return trained, history
 
-    def _start(self, task: Task, component: Component, extractor: FeatureExtractor) -> Weights | None:
-        if task.start is None:
-            return None
-        wanted = Wanted.of(component, extractor, task.start.extractor)
-        return task.start.start_for(wanted, component.structure.global_cells)
+    def _starts(self, task: Task, components: Sequence[Component], extractor: FeatureExtractor) -> list[Weights | None]:
+        before = task.start
+        if before is None:
+            return [None] * len(components)
+        known = extractor.numbers_in(before.extractor)
+        return [before.start_for(Wanted.of(c, known), c.structure.global_cells) for c in components]
 
     def _watched(self, dev: Sequence[Sentence], extractor: FeatureExtractor, threads: int | None) -> Dev:
         shapes = self.shapes(dev, extractor.layout)
@@ -320,9 +321,9 @@ class Structured(Trained):
     def ahead(self, before: Trained, by: float) -> Trained:
         made = copy(self)
         made.weights = []
+        known = self.extractor.numbers_in(before.extractor)
         for component, one in zip(self.components, self.weights, strict=True):
-            wanted = Wanted.of(component, self.extractor, before.extractor)
-            old = before.start_for(wanted, component.structure.global_cells)
+            old = before.start_for(Wanted.of(component, known), component.structure.global_cells)
             made.weights.append(one if old is None else further(old, one, by))
         return made
 

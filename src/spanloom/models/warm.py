@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom.base.arrays import Floats, Floats32
-from spanloom.features import FeatureExtractor
 from spanloom.learning import Weights
 from spanloom.models.component import Component
 
@@ -43,9 +42,9 @@ class Wanted:
     more: Sequence[str] = ()
 
     @classmethod
-    def of(cls, component: Component, extractor: FeatureExtractor, known: FeatureExtractor) -> Wanted:
-        """Return what a component needs of the model to start from, whose features are ``known``."""
-        return cls(component.types, component.columns, extractor.numbers_in(known), component.global_names())
+    def of(cls, component: Component, known: npt.NDArray[np.int64]) -> Wanted:
+        """Return what a component needs of the model to start from, which has features by these numbers."""
+        return cls(component.types, component.columns, known, component.global_names())
 
 
 def carry(features: Floats32, columns: Sequence[str], known: npt.NDArray[np.int64], wanted: Sequence[str]) -> Floats32:
@@ -56,12 +55,14 @@ def carry(features: Floats32, columns: Sequence[str], known: npt.NDArray[np.int6
     >>> carry(np.array([[1, 2], [3, 4]], np.float32), ["B", "O"], np.array([1, -1, 0]), ["O", "I", "B"]).tolist()
     [[4.0, 0.0, 3.0], [0.0, 0.0, 0.0], [2.0, 0.0, 1.0]]
     """
-    found = np.zeros((len(known), len(wanted)), np.float32)
     at = {name: k for k, name in enumerate(columns)}
-    rows = np.flatnonzero(known >= 0)
-    for k, name in enumerate(wanted):
-        if name in at:
-            found[rows, k] = features[known[rows], at[name]]
+    if list(columns) != list(wanted):  # a column of zeros stands for those that are new
+        features = np.hstack([features, np.zeros((len(features), 1), np.float32)])
+        features = features[:, [at.get(name, len(columns)) for name in wanted]]
+    if not len(features):
+        return np.zeros((len(known), len(wanted)), np.float32)
+    found: Floats32 = np.take(features, known, axis=0, mode="clip")
+    found[known < 0] = 0
     return found
 
 

@@ -35,6 +35,14 @@ namespace spanloom {
 // where own_t is what w(mu) above is for one problem. A step for a sentence of problem t is then 1 + share times as
 // long.
 //
+// Where l2 is small for the number of sentences, steps are short and rounds many. Then another minimum is easier to
+// come to, that of P(w) + strength |w - y|^2, where
+//
+//   w(mu) = (l2 w_0(mu) + strength y) / (l2 + strength)   with w_0(mu) as w(mu) above;
+//
+// and y goes ahead of the weights (accelerated proximal point: Shalev-Shwartz & Zhang 2014; Lin, Mairal & Harchaoui
+// 2015). The dual of P itself, at the same mu, stays a lower bound of its minimum.
+//
 // Most sentences are soon settled. A round is several passes over those whose last step promised more than the mean,
 // then one over all. Sentences follow each other in an order drawn from the seed, on one thread.
 class DualAscent {
@@ -50,6 +58,10 @@ class DualAscent {
              std::uint64_t seed);
   DualAscent(const DualAscent&) = delete;
   DualAscent& operator=(const DualAscent&) = delete;
+
+  // From now on climbs the dual of P(w) + strength |w - towards|^2, from where it is; one problem only, and without
+  // share.
+  void pull(double strength, std::span<const double> towards);
 
   // Makes one round; returns D, which is at most the minimum of P.
   double round();
@@ -98,6 +110,8 @@ class DualAscent {
   std::shared_ptr<const CompressedRows> x_;
   std::vector<Problem> problems_;
   double share_, l2_;
+  double pulled_;              // l2 and what pulls
+  std::vector<double> shift_;  // [parameters]: what w has of it
   Random random_;
   std::vector<float> squared_scale_;  // [classes]
   SiteProducts products_;
