@@ -66,10 +66,10 @@ def test_a_worker_that_is_killed_in_training_changes_nothing(client: Any) -> Non
 
 
 def test_workers_let_blocks_go_at_the_end(client: Any) -> None:
-    from spanloom.scale import dask_training
+    from spanloom.scale import dask_blocks
 
     def held() -> int:
-        return max(client.run(lambda: len(dask_training._held)).values())
+        return max(client.run(lambda: len(dask_blocks._held)).values())
 
     small(max_iter=2).fit(DOCS, learner=learner(client, blocks=2))
     until = time.monotonic() + 30  # workers hear of it when they have time
