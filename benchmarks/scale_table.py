@@ -19,7 +19,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the page."""
     yield "# Past one core"
     yield ""
-    yield "`python benchmarks/scale.py tag`, `train`, `links`, `memory`, then `table`; `scale.json` has what was measured."
+    yield "`python benchmarks/scale.py tag`, `train`, `links`, `memory`, then `table`, of what is in `scale.json`."
     cores = sorted({one["cores"] for one in found.values()})
     yield f"The machine has {', '.join(map(str, cores))} cores. `cores had` is processor time by wall time."
     commits = sorted({one["commit"] for one in found.values()})
