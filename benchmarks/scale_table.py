@@ -19,7 +19,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the page."""
     yield "# Past one core"
     yield ""
-    yield "`python benchmarks/scale.py tag`, `train`, `memory`, then `table`; what was measured is in `scale.json`."
+    yield "`python benchmarks/scale.py tag`, `train`, `links`, `memory`, then `table`, of what is in `scale.json`."
     cores = sorted({one["cores"] for one in found.values()})
     yield f"The machine has {', '.join(map(str, cores))} cores. `cores had` is processor time by wall time."
     commits = sorted({one["commit"] for one in found.values()})
@@ -28,7 +28,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     yield from tagging(_named(found, "tag "))
     trained = _named(found, "train ")
     for times in sorted({one["times"] for one in trained.values()}):
-        yield from training(times, _named(trained, f"{times} "))
+        yield from training(times, _named(trained, f"{times} "), found.get("links"))
     yield from memory(_named(found, "memory "))
 
 
@@ -94,7 +94,7 @@ def tagging(tagged: dict[str, dict[str, Any]]) -> Iterator[str]:
 # Training
 
 
-def training(times: int, trained: dict[str, dict[str, Any]]) -> Iterator[str]:
+def training(times: int, trained: dict[str, dict[str, Any]], links: dict[str, Any] | None) -> Iterator[str]:
     """Yield what the ways of training took on so many times GENIA."""
     whole = [one for one in trained.values() if "failed" not in one]
     if not whole:
@@ -103,69 +103,69 @@ def training(times: int, trained: dict[str, dict[str, Any]]) -> Iterator[str]:
     yield f"## Training `chain` on {times} × GENIA, {first['words']:,} words"
     yield ""
     yield (
-        f"{first['features']:,} features, {first['parameters']:,} weights. Seconds are of an iteration, the first one "
-        "and what comes before it left out. `load` is that of the machine at the end; processor times grow with it."
+        f"{first['features']:,} features, {first['parameters']:,} weights. Seconds and megabytes are of an evaluation "
+        "of the objective and the optimiser's step to it, from the second iteration on, of as many evaluations as the "
+        "table says. `sent` leaves the process with the optimiser, `received` comes back, `between` goes from worker "
+        "to worker, as many as the sizes of the tables say. `load` is that of the machine at the end; processor times "
+        "grow with it."
     )
     yield ""
-    heads = ["way", "wall, s", "processor of this process, s", "of workers, s", "processor, times one thread"]
-    heads += [
-        "sent, MB",
-        "received, MB",
-        "objective",
-        "s to the first iteration",
-        "peak here, MB",
-        "of workers, MB",
-        "load",
-    ]
+    heads = ["way", "blocks", "wall, s", "processor of this process, s", "of workers, s", "processor, times one thread"]
+    heads += ["sent, MB", "received, MB", "between, MB", "evaluations", "objective", "s to the first iteration"]
+    heads += ["peak here, MB", "of workers, MB", "load", "commit"]
     rows = []
     alone = trained.get("threads 1", {}).get("processor", math.nan)
-    for name, one in trained.items():
+    for name, one in sorted(trained.items()):
         if "failed" in one:
-            rows.append([f"{times} × GENIA, {name}", f"failed: {one['failed'][0]}", *[""] * 10])
+            rows.append([f"{times} × GENIA, {name}", *[""] * (len(heads) - 2), f"failed: {one['failed'][0]}"])
             continue
         there = one.get("workers_processor")
+        traffic = [f"{one.get(f'{way}_mb', '')}" for way in ("sent", "received", "between")]
         rows.append([
-            f"{times} × GENIA, {name}", f"{one['per_iteration']}", f"{one['processor']}",
-            "" if there is None else f"{there}",
-            f"{(one['processor'] + (there or 0)) / alone:.2f}", f"{one.get('sent_mb', '')}",
-            f"{one.get('received_mb', '')}", f"{one['objective']:.10g}", f"{one['to_first_iteration']}",
+            f"{times} × GENIA, {name}", f"{one.get('blocks', '')}", f"{one['wall']:.2f}", f"{one['processor']:.2f}",
+            "" if there is None else f"{there:.2f}", f"{(one['processor'] + (there or 0)) / alone:.2f}", *traffic,
+            f"{one['evaluations']}", f"{one['objective']:.10g}", f"{one['to_first_iteration']}",
             f"{one['peak_mb']:,}", "; ".join(f"{mb:,}" for mb in one.get("workers_peak_mb", [])),
-            f"{one['load'][0]}",
+            f"{one['load'][0]}", one["commit"],
         ])  # fmt: skip
     yield from table(heads, rows)
-    yield from on_paper(trained)
+    if links is not None:
+        yield from on_paper(times, trained, links)
 
 
-def on_paper(trained: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield what more machines would give: work divided, and all weights and gradients through the driver's network."""
-    counts = sorted(int(way.split()[1]) for way, one in trained.items() if "sent_mb" in one)
-    if "processor" not in trained.get("threads 1", {}) or counts[:1] != [1] or len(counts) < 2:
+def on_paper(times: int, trained: dict[str, dict[str, Any]], links: dict[str, Any]) -> Iterator[str]:
+    """Yield what more machines would give: work divided, and weights and gradients along trees of workers."""
+    ways = [way for way, one in sorted(trained.items()) if "sent_mb" in one]
+    if "processor" not in trained.get("threads 1", {}) or not ways:
         return
-    most = counts[-1]
-    alone, one, many = (trained[way] for way in ("threads 1", "workers 1", f"workers {most}"))
-    work, driver, growth = one["workers_processor"], one["processor"], many["processor"] - one["processor"]
-    traffic = [one["sent_mb"] + one["received_mb"], many["sent_mb"] + many["received_mb"]]
-    power = math.log(traffic[1] / traffic[0], most)
+    alone, one = trained["threads 1"], trained[ways[0]]
+    work, driver, size = one["workers_processor"], one["processor"], one["sent_mb"]
+    task, hop = links["tasks_seconds"] / links["tasks"], links["hop_seconds"] / links["mb"] + 1 / NETWORK_MB
+    add = links["add_seconds"] / links["mb"]
     yield (
-        f"On paper, for machines with 10 Gbit/s: of an iteration {work} s are the workers' (processor time with one "
-        f"worker), divided by the machines. The driver has {driver} s with one, {many['processor']} with {most}, "
-        f"and {traffic[0]:.0f} MB go through its network with one, {traffic[1]:.0f} with {most}: traffic is taken to "
-        f"grow with the machines to the power of {power:.2f}, as between these, and the driver's time with it. "
-        "It assumes one core a machine, blocks of the same work, nothing overlapped, no worker that is late, and that "
-        "more and smaller blocks, which many machines need, are no more work. One process with one thread takes "
-        f"{alone['processor']} s of processor time."
+        f"On paper, for machines with 10 Gbit/s. Measured: the processor times of `{ways[0]}`, {work:.2f} s of work, "
+        f"which is divided by the machines, and {driver:.2f} s of the process with the optimiser, which is not; "
+        f"{size:.0f} MB of weights; and, by `scale.py links` (commit {links['commit']}, load {links['load'][0]}), "
+        f"{1000 * task:.2f} ms for each task of Dask, {1000 * links['hop_seconds'] / links['mb']:.2f} ms for each MB "
+        f"that goes from worker to worker on loopback, and {1000 * add:.2f} ms for each MB of a sum. Computed: with n "
+        "machines there are 3n - 2 tasks; weights go to one worker and from each to two others at the same time, so "
+        "that they go 1 + 2 ceil(log2((n + 1) / 2)) times over a link one after the other; gradients go up log2(n) "
+        "levels and once more, as if each had all rows, and are added up on each level; each time over a link takes "
+        "what it takes on loopback, and 1 s for 1,250 MB. It assumes one core a machine, nothing overlapped, no worker "
+        "that is late, and that as many blocks as machines are no more work than those that were measured "
+        f"({one['blocks']}). One process with one thread takes {alone['processor']:.2f} s of processor time."
     )
     yield ""
-    slope = max(growth, 0) / (traffic[1] - traffic[0])
     rows = []
     for machines in MACHINES:
-        megabytes = traffic[0] * machines**power
-        parts = (work / machines, driver + slope * (megabytes - traffic[0]), megabytes / NETWORK_MB)
+        levels = math.log2(machines)
+        down = 1 + 2 * math.ceil(math.log2((machines + 1) / 2))
+        links_used = (down + levels + 1) * size * hop
+        parts = (work / machines, driver, links_used + levels * size * add, (3 * machines - 2) * task)
         seconds = [f"{x:.2f}" for x in (*parts, sum(parts))]
-        rows.append(
-            [f"{alone['times']} × GENIA, {machines} machines", *seconds, f"{alone['processor'] / sum(parts):.1f}"]
-        )
-    yield from table(["", "work, s", "driver, s", "network, s", "s per iteration", "times one process"], rows)
+        rows.append([f"{times} × GENIA, {machines} machines", *seconds, f"{alone['processor'] / sum(parts):.1f}"])
+    heads = ["", "work, s", "optimiser, s", "on the way, s", "tasks, s", "s per evaluation", "times one process"]
+    yield from table(heads, rows)
 
 
 def memory(bounded: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -175,13 +175,13 @@ def memory(bounded: dict[str, dict[str, Any]]) -> Iterator[str]:
     first = next(iter(bounded.values()))
     yield f"## Training `chain` on {first['times']} × GENIA within {first['limit_gb']} GB of virtual memory"
     yield ""
-    heads = ["features", "end", "peak, MB", "of it the corpus, MB", "iterations", "seconds", "objective"]
+    heads = ["features", "end", "peak, MB", "of it the corpus, MB", "iterations", "seconds", "objective", "commit"]
     rows = [
-        [name, f"failed: {one['failed'][0]}", *[""] * 5]
+        [name, f"failed: {one['failed'][0]}", *[""] * 5, one["commit"]]
         if "failed" in one
         else [
             name, "trained", f"{one['peak_mb']:,}", f"{one['corpus_mb']:,}", f"{one['iterations']}",
-            f"{one['seconds']}", f"{one['objective']:.10g}",
+            f"{one['seconds']}", f"{one['objective']:.10g}", one["commit"],
         ]
         for name, one in bounded.items()
     ]  # fmt: skip

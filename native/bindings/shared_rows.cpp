@@ -4,6 +4,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "spanloom/learning/likelihood.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -11,18 +12,26 @@ using namespace nb::literals;
 namespace spanloom::bindings {
 
 void bind_shared_rows(nb::module_& m) {
-  m.def(
-      "evaluate_shared",
-      [](Objective& objective, const Input<float>& x, const Input<std::uint32_t>& rows,
-         const Input<std::uint32_t>& own_rows, const Input<double>& factors, std::size_t width, std::size_t behind,
-         const Output<float>& gradient) {
-        const nb::gil_scoped_release release;
-        return SharedRows{span(rows), span(own_rows), span(factors), width}.evaluate(
-            objective, span(x), behind, {gradient.data(), gradient.size()});
-      },
-      "objective"_a, "x"_a, "rows"_a, "own_rows"_a, "factors"_a, "width"_a, "behind"_a, "gradient"_a,
-      "The objective of a block whose row own_rows[i] has factors[i] times row rows[i] of x, each of `width` numbers, "
-      "and `behind` numbers behind the rows. Adds its derivatives by x to `gradient`.");
+  nb::class_<SharedRows>(
+      m, "SharedRows",
+      "How the parameters of a block's classes follow from shared ones: row own_rows[i] has factors[i] times the "
+      "shared row rows[i], and derivatives go to row gradient_rows[i].")
+      .def(
+          "__init__",
+          [](SharedRows* self, std::size_t classes, const Input<std::uint32_t>& own_rows,
+             const Input<std::uint32_t>& rows, const Input<double>& factors,
+             const Input<std::uint32_t>& gradient_rows) {
+            new (self) SharedRows(classes, span(own_rows), span(rows), span(factors), span(gradient_rows));
+          },
+          "classes"_a, "own_rows"_a, "rows"_a, "factors"_a, "gradient_rows"_a)
+      .def(
+          "evaluate",
+          [](const SharedRows& self, Likelihood& likelihood, const Input<float>& x, const Output<float>& gradient) {
+            const nb::gil_scoped_release release;
+            return likelihood.evaluate(self, span(x), {gradient.data(), gradient.size()});
+          },
+          "likelihood"_a, "x"_a, "gradient"_a,
+          "The likelihood at x, shared rows and then global parameters. Adds its derivatives to `gradient`.");
 
   m.def(
       "add_rows",

@@ -642,10 +642,17 @@ class Perceptron:
     def averaged(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """Return ([features * columns], [global cells])."""
 
-def evaluate_shared(objective: Objective, x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], own_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int, behind: int, gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> float:
+class SharedRows:
     """
-    The objective of a block whose row own_rows[i] has factors[i] times row rows[i] of x, each of `width` numbers, and `behind` numbers behind the rows. Adds its derivatives by x to `gradient`.
+    How the parameters of a block's classes follow from shared ones: row own_rows[i] has factors[i] times the shared row rows[i], and derivatives go to row gradient_rows[i].
     """
+
+    def __init__(self, classes: int, own_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def evaluate(self, likelihood: Likelihood, x: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], gradient: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]) -> float:
+        """
+        The likelihood at x, shared rows and then global parameters. Adds its derivatives to `gradient`.
+        """
 
 def add_rows(rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], other_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
     """

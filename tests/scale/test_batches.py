@@ -261,6 +261,18 @@ def test_two_runs_do_not_share_a_folder(loom: Path, inputs: Path, tmp_path: Path
     run(loom, inputs, tmp_path / "out", progress=meddle)
 
 
+def test_what_is_found_done_does_not_shorten_the_time_that_is_left(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    """Bytes are of what this run tags: one of the shards."""
+    report = run(loom, inputs, tmp_path / "out")
+    (tmp_path / "out" / "a.jsonl").unlink()
+    told: list[tuple[int, ...]] = []
+    again = run(loom, inputs, tmp_path / "out", resume=True, progress=lambda *numbers: told.append(numbers))
+    words = next(shard["words"] for shard in report.shards if shard["name"] == "a.jsonl")
+    size, shards = (inputs / "a.jsonl").stat().st_size, len(report.shards)
+    assert (again.tagged, again.kept) == (1, shards - 1)
+    assert told[-1] == (words, size, size, shards, shards)
+
+
 def test_progress_is_over_all_shards(loom: Path, inputs: Path, tmp_path: Path) -> None:
     told: list[tuple[int, ...]] = []
     report = run(loom, inputs, tmp_path / "out", jobs=1, progress=lambda *numbers: told.append(numbers))

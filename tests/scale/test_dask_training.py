@@ -41,8 +41,11 @@ def test_the_model_is_the_same_to_the_byte(client: Any, model: str) -> None:
     there = small(model, max_iter=6).fit(DOCS, learner=learner(client, blocks=8, watch=costs.append))
     here = small(model, max_iter=6).fit(DOCS, learner=out_of_core(blocks=8))
     assert there.to_bytes() == here.to_bytes()
-    assert all(cost.sent > 0 and cost.received > 0 for cost in costs)
     assert len(costs) >= len(there.history_)
+    workers = len(client.scheduler_info(n_workers=-1)["workers"])
+    for cost in costs:  # what leaves this process and comes back does not grow with the workers
+        assert 0 < cost.sent < cost.received < 1.3 * cost.sent  # gradients come with the numbers of their rows
+        assert (workers - 1) * cost.sent <= cost.between <= 2 * (workers - 1) * cost.received
 
 
 def test_models_of_segments_train_there_too(client: Any) -> None:
@@ -65,11 +68,48 @@ def test_a_worker_that_is_killed_in_training_changes_nothing(client: Any) -> Non
     assert there.to_bytes() == here.to_bytes()
 
 
+def test_a_result_that_is_lost_with_its_worker_is_made_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker dies when the sum is there and has not been fetched."""
+    gather, calls, killed = client.gather, 0, []
+
+    def lose(futures: Any, **given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            (place,) = client.who_has([futures])[futures.key]
+            killed.append(client.run(os.getpid)[place])
+            os.kill(killed[-1], signal.SIGKILL)
+        return gather(futures, **given)
+
+    monkeypatch.setattr(client, "gather", lose)
+    there = small(max_iter=6).fit(DOCS, learner=learner(client, blocks=8))
+    assert killed
+    assert there.to_bytes() == small(max_iter=6).fit(DOCS, learner=out_of_core(blocks=8)).to_bytes()
+
+
+def test_where_workers_cannot_be_reached_weights_go_through_the_scheduler(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scatter, ways = client.scatter, []
+
+    def refuse(x: Any, *, direct: bool, **given: Any) -> Any:
+        ways.append(direct)
+        if direct:
+            raise OSError("no route to host")
+        return scatter(x, direct=direct, **given)
+
+    monkeypatch.setattr(client, "scatter", refuse)
+    there = small(max_iter=3).fit(DOCS, learner=learner(client, blocks=4))
+    assert ways[0]
+    assert not any(ways[1:])
+    assert there.to_bytes() == small(max_iter=3).fit(DOCS, learner=out_of_core(blocks=4)).to_bytes()
+
+
 def test_workers_let_blocks_go_at_the_end(client: Any) -> None:
-    from spanloom.scale import dask_training
+    from spanloom.scale import dask_blocks
 
     def held() -> int:
-        return max(client.run(lambda: len(dask_training._held)).values())
+        return max(client.run(lambda: len(dask_blocks._held)).values())
 
     small(max_iter=2).fit(DOCS, learner=learner(client, blocks=2))
     until = time.monotonic() + 30  # workers hear of it when they have time

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanloom import Recognizer, read
-from spanloom._native import Likelihood, Objective, add_rows, evaluate_shared
-from spanloom.base.arrays import Floats
+from spanloom import Mention, Recognizer, read
+from spanloom._native import CompressedRows, Likelihood, SharedRows, SparseRows, Supervision, add_rows
 from spanloom.base.errors import ParameterError
 from spanloom.decisions import Best
 from spanloom.features import FeatureExtractor, FeatureSet
@@ -23,7 +22,7 @@ from spanloom.models.structured import StructuredModel
 from spanloom.models.supervised import supervise
 from spanloom.scale import out_of_core
 from spanloom.scale.out_of_core import DiskCrew
-from spanloom.scale.sharded import PairwiseSum, ShardedLearner, TreeSum, block_count, cut, shared_classes
+from spanloom.scale.sharded import RowSum, ShardedLearner, TreeSum, block_count, cut, shared_classes
 
 DOCS = list(read("sample:train"))[:30]
 SENTENCES = [sentence for doc in DOCS for sentence in doc.sentences]
@@ -193,7 +192,7 @@ def test_classes_are_features_that_are_alike_in_every_block() -> None:
     assert shared_classes(40, found, merge=False).tolist() == list(range(40))
 
 
-def test_sums_do_not_depend_on_the_order_of_parts() -> None:
+def test_sums_of_parts_are_those_of_whole_tables() -> None:
     """Against numpy, along the tree; rows that a part has not are left alone."""
     rng = np.random.default_rng(1)
     tables = rng.normal(size=(4, 25, 2)).astype(np.float32) * np.float32(1e3)
@@ -205,16 +204,16 @@ def test_sums_do_not_depend_on_the_order_of_parts() -> None:
     parts = [np.concatenate([t[own].ravel(), g]) for t, own, g in zip(tables, rows, behind, strict=True)]
     whole = np.concatenate([tables.reshape(4, -1), behind], axis=1)
     expected = (whole[0] + whole[1]) + (whole[2] + whole[3])
-    for order in itertools.permutations(range(4)):
-        total = PairwiseSum(4, width=2)
-        for k in order:
-            total.add(k, 1.0, rows[k], parts[k])
-        assert total.result()[0] == 4.0
-        assert (total.result()[1] == expected).all()
+    a, b, c, d = (RowSum(1.0, own, part, 2) for own, part in zip(rows, parts, strict=True))
+    total = a.plus(b).plus(c.plus(d))
+    assert total.value == 4.0
+    assert total.rows.tolist() == list(range(25))
+    assert total.gradient.tobytes() == expected.tobytes()
+    assert d.plus(c).rows.tolist() == sorted({*rows[2].tolist(), *rows[3].tolist()})
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
-def test_workers_and_driver_add_up_along_one_tree(workers: int) -> None:
+def test_workers_add_up_along_one_tree(workers: int) -> None:
     """Whoever has the blocks: eight of them in pairs, by hand; also the second time, with tables that were used."""
     rng = np.random.default_rng(7)
     blocks = (rng.normal(size=(8, 30)) * 10.0 ** rng.integers(-3, 4, size=(8, 30))).astype(np.float32)
@@ -228,34 +227,56 @@ def test_workers_and_driver_add_up_along_one_tree(workers: int) -> None:
         return float(k)
 
     for _ in range(2):
-        total = PairwiseSum(workers, width=1)
-        for w in reversed(range(workers)):
+        parts = []
+        for w in range(workers):
             value, part = sums[w].of(each, 30, lambda k, table, w=w: leaf(w * each + k, table))  # type: ignore[misc]
-            total.add(w, value, rows, part)
-        assert total.result()[0] == 28.0
-        assert total.result()[1].tobytes() == expected.tobytes()
+            parts.append(RowSum(value, rows, part, 1))
+        while len(parts) > 1:
+            parts = [left.plus(right) for left, right in zip(parts[::2], parts[1::2], strict=True)]
+        assert parts[0].value == 28.0
+        assert parts[0].gradient.tobytes() == expected.tobytes()
+
+
+def tiny_likelihood() -> tuple[Likelihood, int, int]:
+    """A likelihood of three classes of features; how many parameters each has, and how many global ones there are."""
+    structure = Chain().components([[Mention("A", ((0, 1),))]], [2])[0].structure
+    rows = SparseRows(np.array([0, 2]), np.array([0, 2, 4]), np.array([0, 1, 1, 2], np.uint32), 3, None)
+    known = Supervision(np.array([0, 2]), np.array([0, structure.columns], np.int32))
+    return Likelihood(CompressedRows(rows, threads=1), structure, known), structure.columns, structure.global_cells
+
+
+def test_shared_parameters_are_those_of_a_block() -> None:
+    """By the definition, with matrices: own = factor × shared, and the gradient goes back by the transpose."""
+    likelihood, width, behind = tiny_likelihood()
+    own, row, to = (np.array(n, np.uint32) for n in ([1, 0, 1, 2], [4, 0, 2, 1], [2, 0, 1, 3]))
+    factor, rng = np.array([2.0, 1.0, 0.5, 3.0]), np.random.default_rng(1)
+    way, back = np.zeros((3, 5)), np.zeros((4, 3))
+    way[own, row], back[to, own] = factor, factor
+    x = rng.normal(size=5 * width + behind).astype(np.float32)
+    gradient = rng.normal(size=4 * width + behind).astype(np.float32)
+    inner = (way @ x[: 5 * width].reshape(5, width)).ravel()
+    expected, slope = likelihood.evaluate(np.concatenate([inner, x[5 * width :].astype(np.float64)]))
+    wanted = np.concatenate([(back @ slope[: 3 * width].reshape(3, width)).ravel(), slope[3 * width :]]) + gradient
+    assert SharedRows(3, own, row, factor, to).evaluate(likelihood, x, gradient) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(gradient, wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_rows_that_do_not_fit_are_refused() -> None:
     """A block's rows are numbers of shared rows and of its own; a wrong one must not be read."""
-
-    class Square(Objective):
-        def evaluate(self, x: Floats) -> tuple[float, Floats]:
-            return float(x @ x), 2 * x
-
-    square, x = Square(7), np.arange(9, dtype=np.float32)  # 3 own rows and 4 shared ones of 2, one number behind
-    row, own, factor = np.array([3, 1], np.uint32), np.array([0, 0], np.uint32), np.array([2.0, 1.0])
-    gradient = np.full(9, 0.5, np.float32)
-    value = evaluate_shared(square, x, row, own, factor, 2, 1, gradient)
-    first = np.array([2 * 6 + 2, 2 * 7 + 3])
-    assert value == first @ first + 64
-    assert gradient.tolist() == [0.5, 0.5, *(2 * first + 0.5), 0.5, 0.5, *(4 * first + 0.5), 16.5]
-    for rows, owns, what in (([4], [0], "shared row 4"), ([0], [3], "own row 3"), ([0], [0, 1], "2 rows of the")):
+    likelihood, width, behind = tiny_likelihood()
+    numbers, factor = np.array([0, 1, 2], np.uint32), np.ones(3)
+    x = np.zeros(3 * width + behind, np.float32)
+    with pytest.raises(ValueError, match="no row 2 of 2"):
+        SharedRows(2, numbers, numbers, factor, numbers)
+    with pytest.raises(ValueError, match="3 shared rows, 2 rows of the block, 3 factors, 3 rows of the gradient"):
+        SharedRows(3, numbers[:2].copy(), numbers, factor, numbers)
+    three = SharedRows(3, numbers, numbers, factor, numbers)
+    for given, gradient, what in ((x[:-1], x, "parameters for 3"), (x, x[width:], "derivatives for 3")):
         with pytest.raises(ValueError, match=what):
-            evaluate_shared(square, x, np.array(rows, np.uint32), np.array(owns, np.uint32), factor[:1], 2, 1, gradient)
-    with pytest.raises(ValueError, match="a gradient of 8"):
-        evaluate_shared(square, x, row, own, factor, 2, 1, gradient[:8].copy())
-    with pytest.raises(ValueError, match="more numbers behind"):
-        evaluate_shared(square, x, row, own, factor, 2, 10, gradient)
+            three.evaluate(likelihood, given.copy(), gradient.copy())
+    with pytest.raises(ValueError, match="parameters for 1000000 or more rows"):
+        SharedRows(3, numbers, np.array([0, 1, 999_999], np.uint32), factor, numbers).evaluate(likelihood, x, x.copy())
+    with pytest.raises(ValueError, match="shared parameters for 4 of 3 classes"):
+        SharedRows(4, numbers, numbers, factor, numbers).evaluate(likelihood, x, x.copy())
     with pytest.raises(ValueError, match="2 rows with 3 numbers"):
-        add_rows(row, x[:3], row, x[:4], 2)
+        add_rows(numbers[:2].copy(), x[:3].copy(), numbers[:2].copy(), x[:4].copy(), 2)

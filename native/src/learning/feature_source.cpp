@@ -26,6 +26,13 @@ void FeatureSource::load(std::span<const double> params) {
   global_tying_.apply(params.data() + layout_.size(), global_.size(), global_.data());
 }
 
+void FeatureSource::load(const SharedRows& shared, std::span<const float> params) {
+  layout_.load(shared, params.data());
+  const auto behind = params.last(global_params_);
+  const std::vector<double> own(behind.begin(), behind.end());
+  global_tying_.apply(own.data(), global_.size(), global_.data());
+}
+
 void FeatureSource::take(std::size_t first, std::size_t last, const double* gradient) {
   float* out = difference_.data() + first * stride_;
   for (std::size_t i = 0; i < (last - first) * stride_; ++i) out[i] = static_cast<float>(gradient[i]);
@@ -34,6 +41,15 @@ void FeatureSource::take(std::size_t first, std::size_t last, const double* grad
 void FeatureSource::backward(std::span<const double> global_gradient, std::span<double> gradient) {
   global_tying_.apply_transposed(global_gradient.data(), global_.size(), 1.0, gradient.data() + layout_.size());
   layout_.gradient(difference_.data(), gradient.first(layout_.size()));
+}
+
+void FeatureSource::backward(std::span<const double> global_gradient, const SharedRows& shared,
+                             std::span<float> gradient) {
+  std::vector<double> own(global_params_);
+  global_tying_.apply_transposed(global_gradient.data(), global_.size(), 1.0, own.data());
+  const auto behind = gradient.last(global_params_);
+  for (std::size_t k = 0; k < own.size(); ++k) behind[k] += static_cast<float>(own[k]);
+  layout_.gradient(difference_.data(), shared, gradient.data());
 }
 
 std::vector<float> FeatureSource::weights(std::span<const double> params) const {

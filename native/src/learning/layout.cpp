@@ -21,50 +21,6 @@ bool better_as_cells(std::size_t touched, std::size_t stride) { return touched *
 
 }  // namespace
 
-void Tying::check(std::size_t scores, const char* name) const {
-  if (identity()) return;
-  const bool sized =
-      ptr.size() == scores + 1 && ptr.front() == 0 && ptr.back() == static_cast<std::int64_t>(params.size());
-  if (!sized || !std::is_sorted(ptr.begin(), ptr.end())) {
-    throw std::invalid_argument(std::string("[Tying] ") + name + " needs " + std::to_string(scores + 1) +
-                                " ascending pointers, from 0 to " + std::to_string(params.size()) + ", for " +
-                                std::to_string(scores) + " scores; got " + std::to_string(ptr.size()));
-  }
-  if (!values.empty() && values.size() != params.size()) {
-    throw std::invalid_argument(std::string("[Tying] ") + name + " has " + std::to_string(values.size()) +
-                                " values for " + std::to_string(params.size()) + " parameters");
-  }
-  for (const std::int32_t p : params) {
-    if (p < 0 || static_cast<std::size_t>(p) >= width) {
-      throw std::invalid_argument(std::string("[Tying] ") + name + " names parameter " + std::to_string(p) + " of " +
-                                  std::to_string(width));
-    }
-  }
-}
-
-void Tying::apply(const double* from, std::size_t scores, double* out) const {
-  if (identity()) {
-    std::copy_n(from, scores, out);
-    return;
-  }
-  for (std::size_t j = 0; j < scores; ++j) {
-    double sum = 0;
-    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) sum += value(i) * from[params[i]];
-    out[j] = sum;
-  }
-}
-
-void Tying::apply_transposed(const double* scores, std::size_t n, double factor, double* out) const {
-  if (identity()) {
-    for (std::size_t j = 0; j < n; ++j) out[j] = factor * scores[j];
-    return;
-  }
-  std::fill_n(out, width, 0.0);
-  for (std::size_t j = 0; j < n; ++j) {
-    for (std::int64_t i = ptr[j]; i < ptr[j + 1]; ++i) out[params[i]] += factor * value(i) * scores[j];
-  }
-}
-
 Layout::Layout(const CompressedRows& x, std::size_t columns, Tying tying, const Support* support, int threads)
     : x_(x),
       tying_(std::move(tying)),
@@ -219,12 +175,62 @@ void Layout::put(std::size_t c, const double* row, std::span<double> params) con
   }
 }
 
+// Every class has a row: read(c, row) gives its parameters, in `row` or elsewhere.
+template <class Read>
+void Layout::load_classes(const Read& read) {
+  parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
+    std::vector<double> own(params_);
+    std::vector<double> row(columns_);
+    for (std::size_t c = blocks_[block]; c < blocks_[block + 1]; ++c) {
+      const double scale = x_.scale[c];
+      const double* score = read(c, own.data());
+      if (!tying_.identity()) {
+        tying_.apply(score, columns_, row.data());
+        score = row.data();
+      }
+      float* out = &weights_[c * stride_];
+      for (std::size_t k = 0; k < columns_; ++k) out[k] = static_cast<float>(scale * score[k]);
+    }
+  });
+}
+
+void Layout::load_bundles() {
+  for (std::size_t level = 0; level < x_.levels(); ++level) {
+    add_up_bundles(weights_.data(), x_.bundle_ptr, x_.members, x_.classes(), level);
+  }
+}
+
+void Layout::check_shared(const SharedRows& shared) const {
+  if (restricted_ || shared.own_rows() != x_.classes()) {
+    throw std::invalid_argument("[Layout] shared parameters for " + std::to_string(shared.own_rows()) + " of " +
+                                std::to_string(x_.classes()) + " classes" + (restricted_ ? " with a support" : ""));
+  }
+}
+
+void Layout::load(const SharedRows& shared, const float* params) {
+  check_shared(shared);
+  load_classes([&](std::size_t c, double* own) -> const double* {
+    shared.read(c, params, params_, own);
+    return own;
+  });
+  load_bundles();
+}
+
 void Layout::load(std::span<const double> params) {
+  if (restricted_) {
+    load_restricted(params);
+  } else {
+    load_classes([&](std::size_t c, double*) -> const double* { return params.data() + c * params_; });
+  }
+  load_bundles();
+}
+
+void Layout::load_restricted(std::span<const double> params) {
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
     std::vector<double> row(columns_);
     for (std::size_t c = blocks_[block]; c < blocks_[block + 1]; ++c) {
       const double scale = x_.scale[c];
-      if (restricted_ && is_sparse_[c] && tying_.identity()) {
+      if (is_sparse_[c] && tying_.identity()) {
         // The parameters are the cells, in the same order.
         Cell* cell = &cells_[slot_[c]];
         for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
@@ -232,21 +238,18 @@ void Layout::load(std::span<const double> params) {
         }
         continue;
       }
-      this->row(params, c, row.data());
-      if (restricted_ && is_sparse_[c]) {
+      restricted_row(params.data(), c, row.data());
+      if (is_sparse_[c]) {
         Cell* cells = &cells_[slot_[c]];
         for (std::uint32_t k = 1; k <= cells[0].column; ++k) {
           cells[k].weight = static_cast<float>(scale * row[cells[k].column]);
         }
       } else {
-        float* out = &weights_[(restricted_ ? slot_[c] : c) * stride_];
+        float* out = &weights_[slot_[c] * stride_];
         for (std::size_t k = 0; k < columns_; ++k) out[k] = static_cast<float>(scale * row[k]);
       }
     }
   });
-  for (std::size_t level = 0; level < x_.levels(); ++level) {
-    add_up_bundles(weights_.data(), x_.bundle_ptr, x_.members, x_.classes(), level);
-  }
 }
 
 // table[first + b] = the sum of table[ids of b], for every bundle b of a level: its weights from its members', and its
@@ -285,10 +288,16 @@ void Layout::scores(std::size_t first, std::size_t last, double* out) const {
   }
 }
 
-void Layout::gradient(float* difference, std::span<double> gradient) const {
+// Makes the differences of bundles from those of their sites.
+void Layout::add_up_sites(float* difference) const {
   for (std::size_t level = x_.levels(); level-- > 0;) {
     add_up_bundles(difference, x_.bundle_site_ptr, x_.bundle_sites, x_.rows.rows(), level);
   }
+}
+
+// Calls take(c, sum) for every class, sum[column] being the sum over its sites.
+template <class Take>
+void Layout::add_up_classes(const float* difference, const Take& take) const {
   const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
   const auto gather = [&](std::size_t first, std::size_t last, double* sums) {
     kernels::gather_rows(difference, stride_, x_.class_ptr.data(), x_.sites, values, first, last, sums);
@@ -296,24 +305,6 @@ void Layout::gradient(float* difference, std::span<double> gradient) const {
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
     const std::size_t end = blocks_[block + 1];
     std::vector<double> sums(kBlockClasses * stride_);
-    if (!restricted_) {
-      for (std::size_t first = blocks_[block]; first < end; first += kBlockClasses) {
-        const std::size_t last = std::min(end, first + kBlockClasses);
-        gather(first, last, sums.data());
-        for (std::size_t c = first; c < last; ++c) {
-          tying_.apply_transposed(&sums[(c - first) * stride_], columns_, x_.scale[c], gradient.data() + c * params_);
-        }
-      }
-      return;
-    }
-    const auto take = [&](std::size_t c, const double* sum) {
-      for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
-        const std::uint32_t p = param_columns_[k];
-        double total = 0;
-        for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sum[score_columns_[i]];
-        gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
-      }
-    };
     for (std::size_t first = blocks_[block]; first < end; first += kBlockClasses) {
       const std::size_t last = std::min(end, first + kBlockClasses);
       if (sparse_classes_ == 0) gather(first, last, sums.data());
@@ -330,6 +321,35 @@ void Layout::gradient(float* difference, std::span<double> gradient) const {
         take(c, sums.data());
       }
     }
+  });
+}
+
+void Layout::gradient(float* difference, std::span<double> gradient) const {
+  add_up_sites(difference);
+  if (!restricted_) {
+    add_up_classes(difference, [&](std::size_t c, const double* sum) {
+      tying_.apply_transposed(sum, columns_, x_.scale[c], gradient.data() + c * params_);
+    });
+    return;
+  }
+  add_up_classes(difference, [&](std::size_t c, const double* sum) {
+    for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
+      const std::uint32_t p = param_columns_[k];
+      double total = 0;
+      for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sum[score_columns_[i]];
+      gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
+    }
+  });
+}
+
+void Layout::gradient(float* difference, const SharedRows& shared, float* gradient) const {
+  check_shared(shared);
+  add_up_sites(difference);
+  add_up_classes(difference, [&](std::size_t c, const double* sum) {
+    thread_local std::vector<double> own;
+    own.resize(params_);
+    tying_.apply_transposed(sum, columns_, x_.scale[c], own.data());
+    shared.add(c, own.data(), params_, gradient);
   });
 }
 

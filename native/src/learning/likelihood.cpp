@@ -121,18 +121,31 @@ void Likelihood::check(std::size_t parameters) const {
   }
 }
 
+double Likelihood::loss(std::vector<double>& global_gradient) {
+  return loss_.evaluate(
+      source_.site_ptr(), source_.global(),
+      [&](std::size_t first, std::size_t last, double* out) { source_.scores(first, last, out); },
+      [&](std::size_t first, std::size_t last, const double* given) { source_.take(first, last, given); },
+      global_gradient);
+}
+
 double Likelihood::evaluate(std::span<const double> x, std::span<double> gradient) {
   check(x.size());
   check(gradient.size());
   source_.load(x);
   std::vector<double> global_gradient(source_.global().size());
-  const double loss = loss_.evaluate(
-      source_.site_ptr(), source_.global(),
-      [&](std::size_t first, std::size_t last, double* out) { source_.scores(first, last, out); },
-      [&](std::size_t first, std::size_t last, const double* given) { source_.take(first, last, given); },
-      global_gradient);
+  const double value = loss(global_gradient);
   source_.backward(global_gradient, gradient);
-  return loss;
+  return value;
+}
+
+double Likelihood::evaluate(const SharedRows& shared, std::span<const float> x, std::span<float> gradient) {
+  shared.check(x, gradient, source_.width(), source_.global_parameters());
+  source_.load(shared, x);
+  std::vector<double> global_gradient(source_.global().size());
+  const double value = loss(global_gradient);
+  source_.backward(global_gradient, shared, gradient);
+  return value;
 }
 
 std::vector<float> Likelihood::weights(std::span<const double> x) const {

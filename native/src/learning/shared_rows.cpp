@@ -4,8 +4,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "spanloom/base/memory.hpp"
-
 namespace spanloom {
 namespace {
 
@@ -13,42 +11,54 @@ namespace {
 
 }  // namespace
 
-double SharedRows::evaluate(Objective& objective, std::span<const float> x, std::size_t behind,
-                            std::span<float> gradient) const {
-  const std::size_t rows = row.size();
-  if (own_row.size() != rows || factor.size() != rows || gradient.size() != x.size()) {
-    misfit(std::to_string(rows) + " rows of " + std::to_string(width) + " numbers, " + std::to_string(own_row.size()) +
-           " rows of the objective, " + std::to_string(factor.size()) + " factors, " + std::to_string(x.size()) +
-           " parameters, a gradient of " + std::to_string(gradient.size()));
+SharedRows::SharedRows(std::size_t own_rows, std::span<const std::uint32_t> own_row, std::span<const std::uint32_t> row,
+                       std::span<const double> factor, std::span<const std::uint32_t> to)
+    : ptr_(own_rows + 1, 0), entries_(row.size()) {
+  const std::size_t n = row.size();
+  if (own_row.size() != n || factor.size() != n || to.size() != n) {
+    misfit(std::to_string(n) + " shared rows, " + std::to_string(own_row.size()) + " rows of the block, " +
+           std::to_string(factor.size()) + " factors, " + std::to_string(to.size()) + " rows of the gradient");
   }
-  if (objective.size() < behind || x.size() < behind) misfit("more numbers behind the rows than parameters");
-  const std::size_t own_size = objective.size() - behind;
-  const std::size_t shared_size = x.size() - behind;
-  for (std::size_t i = 0; i < rows; ++i) {
-    if ((row[i] + std::size_t{1}) * width > shared_size) misfit("there is no shared row " + std::to_string(row[i]));
-    if ((own_row[i] + std::size_t{1}) * width > own_size) misfit("there is no own row " + std::to_string(own_row[i]));
+  for (const std::uint32_t c : own_row) {
+    if (c >= own_rows) misfit("there is no row " + std::to_string(c) + " of " + std::to_string(own_rows));
+    ++ptr_[c + std::size_t{1}];
   }
-  // Kept from block to block: to get and clear such memory takes as long as to use it.
-  thread_local LargeVector<double> own;
-  thread_local LargeVector<double> slope;
-  own.assign(objective.size(), 0.0);
-  slope.resize(objective.size());
-  for (std::size_t i = 0; i < rows; ++i) {
-    const float* from = &x[row[i] * width];
-    double* to = &own[own_row[i] * width];
-    const double f = factor[i];
-    for (std::size_t k = 0; k < width; ++k) to[k] += f * static_cast<double>(from[k]);
+  for (std::size_t c = 0; c < own_rows; ++c) ptr_[c + 1] += ptr_[c];
+  std::vector<std::int64_t> next(ptr_.begin(), ptr_.end() - 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    entries_[next[own_row[i]]++] = {factor[i], row[i], to[i]};
+    rows_ = std::max(rows_, row[i] + std::size_t{1});
+    gradient_rows_ = std::max(gradient_rows_, to[i] + std::size_t{1});
   }
-  std::copy_n(x.data() + shared_size, behind, own.data() + own_size);
-  const double value = objective.evaluate(own, slope);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double* from = &slope[own_row[i] * width];
-    float* to = &gradient[row[i] * width];
-    const double f = factor[i];
-    for (std::size_t k = 0; k < width; ++k) to[k] += static_cast<float>(f * from[k]);
+}
+
+void SharedRows::check(std::span<const float> x, std::span<const float> gradient, std::size_t width,
+                       std::size_t behind) const {
+  const auto fits = [&](std::size_t size, std::size_t rows, const char* what) {
+    if (size < behind || size - behind < rows * width || (size - behind) % width != 0) {
+      misfit(std::to_string(size) + " " + what + " for " + std::to_string(rows) + " or more rows of " +
+             std::to_string(width) + " numbers and " + std::to_string(behind) + " behind them");
+    }
+  };
+  fits(x.size(), rows_, "parameters");
+  fits(gradient.size(), gradient_rows_, "derivatives");
+}
+
+void SharedRows::read(std::size_t c, const float* shared, std::size_t width, double* out) const {
+  std::fill_n(out, width, 0.0);
+  for (std::int64_t i = ptr_[c]; i < ptr_[c + 1]; ++i) {
+    const Entry& entry = entries_[i];
+    const float* from = shared + entry.row * width;
+    for (std::size_t k = 0; k < width; ++k) out[k] += entry.factor * static_cast<double>(from[k]);
   }
-  for (std::size_t k = 0; k < behind; ++k) gradient[shared_size + k] += static_cast<float>(slope[own_size + k]);
-  return value;
+}
+
+void SharedRows::add(std::size_t c, const double* own, std::size_t width, float* gradient) const {
+  for (std::int64_t i = ptr_[c]; i < ptr_[c + 1]; ++i) {
+    const Entry& entry = entries_[i];
+    float* to = gradient + entry.to * width;
+    for (std::size_t k = 0; k < width; ++k) to[k] += static_cast<float>(entry.factor * own[k]);
+  }
 }
 
 SomeRows add(std::span<const std::uint32_t> row, std::span<const float> values,

@@ -106,7 +106,8 @@ def tag_files(
     engine
         Who tags, if not processes of this machine.
     progress
-        Called with words and bytes done, bytes of all, shards done and of all.
+        Called with words and bytes tagged, bytes to tag, shards done and of all. Bytes to tag become fewer as shards
+        are found done.
     lost
         Called with a shard whose worker died, and the number of the attempt; it is tried again.
 
@@ -161,7 +162,7 @@ def tag_files(
                 if seconds > 0:
                     times.write(json.dumps({"name": manifest["output"], "seconds": round(seconds, 3)}) + "\n")
                     times.flush()
-                state.finished(shard, manifest["words"] if seconds else 0)
+                state.finished(shard, manifest["words"], kept=not seconds)
         for folder in {(target / name).parent for name in names}:
             sweep(folder)  # what workers that died have left; those that took their shards may have swept before
         report.kept = len(shards) - report.tagged
@@ -194,9 +195,12 @@ class _State:
         self.count, self.tell = len(shards), tell
         self.words = self.size = self.done = 0
 
-    def finished(self, shard: Shard, words: int) -> None:
-        self.words += words
-        self.size += shard.size
+    def finished(self, shard: Shard, words: int, *, kept: bool) -> None:
+        if kept:  # it took no time: the time that is left must not follow from it
+            self.total -= shard.size
+        else:
+            self.words += words
+            self.size += shard.size
         self.done += 1
         self.under_way(0, 0)
 

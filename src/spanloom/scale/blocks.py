@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom._native import CompressedRows, Likelihood, SparseRows, evaluate_shared
+from spanloom._native import CompressedRows, Likelihood, SharedRows, SparseRows
 from spanloom.base.arrays import Floats32, Tied
 from spanloom.base.model_file import from_bytes, to_bytes
 from spanloom.corpus import Mention, Sentence
@@ -181,6 +181,12 @@ class Block:
         self._factor = np.sqrt(plan.sizes[self.shared] / sizes[self._class_of])
         self._number = -1
         self._likelihood: Likelihood | None = None
+        self.give_gradient_of(np.arange(len(plan.sizes), dtype=np.uint32))
+
+    def give_gradient_of(self, classes: Numbers) -> None:
+        """Say which shared classes, ascending, gradients have rows of, those of the block among them; at first all."""
+        rows = np.searchsorted(classes, self.shared).astype(np.uint32)
+        self._rows = SharedRows(self.compressed.classes, self._class_of, self.shared, self._factor, rows)
 
     def prepare(self, number: int, supervision: Any, structure: Any, threads: int = 1) -> None:
         """Get ready for a component; one at a time is kept."""
@@ -192,22 +198,20 @@ class Block:
         """Whether a component can be evaluated."""
         return self._number == number and self._likelihood is not None
 
-    def evaluate(self, x: Floats32, rows: Numbers, gradient: Floats32) -> float:
+    def evaluate(self, x: Floats32, gradient: Floats32) -> float:
         """Return the loss, and add its derivatives to the gradient.
 
         Parameters
         ----------
         x
-            Parameters of classes, those of the block among them, and global ones behind them.
-        rows
-            Where in ``x`` the classes of the block are.
+            Parameters of all shared classes, and global ones behind them.
         gradient
-            As long as ``x``; classes that the block has not stay as they are.
+            Rows of the classes of ``give_gradient_of``, and global ones behind them; rows that the block has not stay
+            as they are.
         """
         if self._likelihood is None:
             raise RuntimeError("the block is not prepared for a component")
-        width, behind = self.plan.widths(self._number)
-        return evaluate_shared(self._likelihood, x, rows, self._class_of, self._factor, width, behind, gradient)
+        return self._rows.evaluate(self._likelihood, x, gradient)
 
 
 def make_ready(block: Block, number: int, data: BlockData, shapes: Shapes) -> None:

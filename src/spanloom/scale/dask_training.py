@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import uuid
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from concurrent.futures import CancelledError
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spanloom._native import CompressedRows
 from spanloom.base.arrays import Floats32
+from spanloom.base.errors import SpanloomError
 from spanloom.base.extras import need
-from spanloom.features import FeatureSet
 from spanloom.features.counts import FeatureCounts
 from spanloom.models.base import Task
-from spanloom.models.component import Shapes
 from spanloom.models.learner import ComponentLearner
 from spanloom.models.structured import StructuredModel
-from spanloom.scale.blocks import Block, BlockData, BlockRows, Numbers, Plan, count_block, make_ready
+from spanloom.scale import dask_blocks
+from spanloom.scale.blocks import BlockData, Numbers, Plan
 from spanloom.scale.dask import send
-from spanloom.scale.loading import deposited
-from spanloom.scale.sharded import Crew, PairwiseSum, ShardedLearner, TreeSum, gather
+from spanloom.scale.dask_blocks import Missing
+from spanloom.scale.sharded import Crew, RowSum, ShardedLearner
 
 CHECK_SECONDS = 2.0
 """How long to wait for work before workers are looked for that are gone."""
+ATTEMPTS = 10
+"""How often one evaluation is begun; each time but the first, workers were lost."""
 
 
 class EvaluationCost(NamedTuple):
-    """What one evaluation of the objective cost: bytes to all workers and back, and seconds."""
+    """What one evaluation of the objective cost.
+
+    Bytes of weights that left this process, of gradients that came back, and of both that went from worker to worker,
+    as many as the sizes say; and seconds.
+    """
 
     sent: int
     received: int
+    between: int
     seconds: float
 
 
@@ -43,9 +50,10 @@ def learner(
 ) -> Callable[..., ComponentLearner]:
     """Return a ``learner`` for ``Recognizer.fit`` that trains on a Dask cluster.
 
-    Blocks of sentences go to the workers once, and their features are compiled there. Per evaluation, weights and
-    gradients travel in float32, of the features that occur in a worker's blocks. The model is the same to the byte for
-    any number of workers. Blocks of a worker that is lost are made again on others.
+    Blocks of sentences go to the workers once, and their features are compiled there. Per evaluation, this process
+    sends the weights once, in float32, and the workers pass them on; workers add up their gradients in pairs, and one
+    gradient comes back. The model is the same to the byte for any number of workers. Blocks of a worker that is lost
+    are made again on others.
 
     Parameters
     ----------
@@ -81,82 +89,154 @@ class DaskCrew(Crew):
         self.run = uuid.uuid4().hex
         self._blocks: list[BlockData] = []
         self._looked = time.monotonic()
+        self._direct = True  # weights and gradients need not pass through the scheduler
 
     def count(self, blocks: Sequence[BlockData], task: Task, model: StructuredModel) -> list[FeatureCounts]:
         self._blocks = list(blocks)
-        workers = sorted(self.client.scheduler_info(n_workers=-1)["workers"]) or [None]
+        workers: list[str | None] = [*sorted(self._alive())] or [None]
         parts = min(len(blocks), 1 << (len(workers) - 1).bit_length())
         each = len(blocks) // parts
         self._parts = [tuple(range(k * each, (k + 1) * each)) for k in range(parts)]
         self._homes: list[str | None] = [workers[k % len(workers)] for k in range(parts)]
-        found = self._all(_count, (task.features, model), with_data=True)
+        found = self._all(dask_blocks.count, (task.features, model), with_data=True)
         return [one for part in found for one in part]
 
     def compile(self, plan: Plan) -> list[tuple[Numbers, Numbers]]:
-        found = self._all(_compile, (send(self.client, plan.to_bytes()),))
+        found = self._all(dask_blocks.compile_blocks, (send(self.client, plan.to_bytes()),))
         return [one for part in found for one in part]
 
     def share(self, plan: Plan, present: Sequence[Numbers]) -> None:
         self._plan = plan
         self._digest = send(self.client, plan.to_bytes())
-        self._shared = [np.unique(np.concatenate([present[k] for k in part])) for part in self._parts]
+        occur = [np.unique(np.concatenate([present[k] for k in part])) for part in self._parts]
+        self._levels = [[len(one) for one in occur]]  # how many classes each sum has, level by level of the tree
+        while len(occur) > 1:
+            occur = [np.union1d(*pair) for pair in zip(occur[::2], occur[1::2], strict=True)]
+            self._levels.append([len(one) for one in occur])
 
     def evaluate(self, number: int, x: Floats32) -> tuple[float, Floats32]:
         begun = time.perf_counter()
-        size, (width, _) = len(self._plan.sizes), self._plan.widths(number)
-        given = [gather(x, shared, width, size) for shared in self._shared]
-        total = PairwiseSum(len(self._parts), width)
-        received = 0
-
-        def take(k: int, found: tuple[float, Floats32]) -> None:
-            nonlocal received
-            received += found[1].nbytes
-            total.add(k, found[0], self._shared[k], found[1])
-
-        self._all(_evaluate, (self._digest, number), given, take=take)
+        total: RowSum | None = None
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                found = self._add_up(number, x)
+            except (CancelledError, OSError, TimeoutError, KeyError) as error:  # what goes with a worker that is lost
+                if attempt == ATTEMPTS or not self._lost(error):
+                    raise
+                continue
+            if isinstance(found, RowSum):
+                total = found
+                break
+            self._restore(found.parts)
+        if total is None:
+            raise SpanloomError(f"workers were lost {ATTEMPTS} times in one evaluation; they may need more memory")
         if self.watch is not None:
-            self.watch(EvaluationCost(sum(one.nbytes for one in given), received, time.perf_counter() - begun))
-        return total.result()
+            between = self._between(total.width, x.nbytes)
+            self.watch(EvaluationCost(x.nbytes, total.nbytes, between, time.perf_counter() - begun))
+        return total.value, total.gradient
+
+    def _add_up(self, number: int, x: Floats32) -> RowSum | Missing:
+        """Send the weights to one worker; let workers pass them on, evaluate, and add up in pairs."""
+        weights = self._broadcast(x)
+        sums = [
+            self._start(dask_blocks.evaluate, k, (self._digest, number, weights[home]))
+            for k, home in enumerate(self._homes)
+        ]
+        while len(sums) > 1:
+            pairs = zip(sums[::2], sums[1::2], strict=True)
+            sums = [self.client.submit(dask_blocks.add, *pair, pure=False) for pair in pairs]
+        while not self._done(sums):
+            if self._homeless(set(range(len(self._parts)))):
+                raise CancelledError("a worker is gone")
+        found: RowSum | Missing = self.client.gather(sums[0], direct=self._direct)
+        return found
+
+    def _broadcast(self, x: Floats32) -> dict[str | None, Any]:
+        """Send the weights to one worker, which sends them to two, and so on; return what each worker has.
+
+        Not with ``scatter(broadcast=True)``: its scheduler waits for ever for a worker that dies meanwhile.
+        """
+        homes = sorted(set(self._homes), key=str)
+        copies = [self.client.scatter(x, workers=homes[0], direct=self._direct, hash=False)]
+        for k, home in enumerate(homes[1:], 1):
+            place = {} if home is None else {"workers": [home], "allow_other_workers": True}
+            copies.append(self.client.submit(dask_blocks.pass_on, copies[(k - 1) // 2], pure=False, **place))
+        return dict(zip(homes, copies, strict=True))
+
+    def _lost(self, error: Exception) -> bool:
+        """Whether something can be done about an error: give parts of lost workers to others, or ask the scheduler."""
+        gone = self._homeless(set(range(len(self._parts))), soon=True)
+        if gone:
+            self._restore(gone)
+        elif self._direct and isinstance(error, OSError | TimeoutError):
+            self._direct = False  # workers cannot be reached from here
+        else:
+            return not isinstance(error, KeyError)
+        return True
+
+    def _restore(self, parts: Sequence[int]) -> None:
+        """Send parts to the workers that have the fewest."""
+        while not (alive := self._alive()):
+            time.sleep(CHECK_SECONDS / 10)
+        for k in parts:
+            self._homes[k] = None
+        for k in parts:
+            taken = Counter(home for home in self._homes if home in alive)
+            self._homes[k] = min(sorted(alive), key=lambda home: taken[home])
+        self._all(dask_blocks.hold, (), parts=parts, with_data=True)
+
+    def _between(self, width: int, weights: int) -> int:
+        """Return how many bytes go from worker to worker: a sum is made where the larger of its two parts is."""
+        homes = [home or "" for home in self._homes]
+        total = (len(set(homes)) - 1) * weights
+        for rows in self._levels[:-1]:
+            merged = []
+            for left in range(0, len(rows), 2):
+                larger = left if rows[left] >= rows[left + 1] else left + 1
+                if homes[left] != homes[left + 1]:
+                    total += min(rows[left], rows[left + 1]) * (width + 1) * 4
+                merged.append(homes[larger])
+            homes = merged
+        return total
 
     def close(self) -> None:
-        self.client.run(_forget, self.run)
+        self.client.run(dask_blocks.forget, self.run)
+
+    def _start(
+        self, function: Callable[..., Any], k: int, arguments: tuple[Any, ...], *, with_data: bool = False
+    ) -> Any:
+        """Let the worker of a part do something with its blocks, or another if it is gone."""
+        blocks = {b: self._blocks[b] if with_data else None for b in self._parts[k]}
+        place = {} if self._homes[k] is None else {"workers": [self._homes[k]], "allow_other_workers": True}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that arguments are large: they are what has to travel
+            return self.client.submit(
+                dask_blocks.with_blocks, function, self.run, k, blocks, *arguments,
+                pure=False, **place,
+            )  # fmt: skip
 
     def _all(
         self,
         function: Callable[..., Any],
         arguments: tuple[Any, ...],
-        own: Sequence[Any] | None = None,
         *,
+        parts: Sequence[int] | None = None,
         with_data: bool = False,
-        take: Callable[[int, Any], None] | None = None,
     ) -> list[Any]:
-        """Call a function for each part, where its blocks are; results in order, or taken as they come.
+        """Call a function for each part, or for some, where its blocks are; results in order.
 
         A worker without the blocks (Dask gave it the work of one that was lost) says so, and gets them.
         """
-
-        def start(k: int, data: bool) -> Any:
-            blocks = {b: self._blocks[b] if data else None for b in self._parts[k]}
-            more = () if own is None else (own[k],)
-            place = {} if self._homes[k] is None else {"workers": [self._homes[k]], "allow_other_workers": True}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that arguments are large: they are what has to travel
-                return self.client.submit(
-                    _with_blocks, function, self.run, blocks, *arguments, *more,
-                    pure=False, **place,
-                )  # fmt: skip
-
-        pending = {start(k, with_data): k for k in range(len(self._parts))}
-        results: list[Any] = [None] * len(self._parts)
+        parts = range(len(self._parts)) if parts is None else parts
+        pending = {self._start(function, k, arguments, with_data=with_data): k for k in parts}
+        results: dict[int, Any] = {}
         while pending:
             for future in self._done(list(pending)):
                 k = pending.pop(future)
                 found = future.result()
-                if isinstance(found, _Missing):
+                if isinstance(found, Missing):
                     self._homes[k] = found.worker
-                    pending[start(k, True)] = k
-                elif take is not None:
-                    take(k, found)
+                    pending[self._start(function, k, arguments, with_data=True)] = k
                 else:
                     results[k] = found
             # Work for a worker that is gone would wait for it for ever, if it was the last one.
@@ -164,9 +244,9 @@ class DaskCrew(Crew):
                 self._homes[k] = None
                 stuck = next(future for future, own in pending.items() if own == k)
                 del pending[stuck]
-                pending[start(k, with_data)] = k
+                pending[self._start(function, k, arguments, with_data=with_data)] = k
                 stuck.cancel()
-        return results
+        return [results[k] for k in parts]
 
     @staticmethod
     def _done(futures: list[Any]) -> list[Any]:
@@ -177,109 +257,14 @@ class DaskCrew(Crew):
         except (TimeoutError, distributed.TimeoutError):
             return []
 
-    def _homeless(self, parts: set[int]) -> list[int]:
-        """Return the parts whose worker is gone."""
+    def _alive(self) -> set[str]:
+        return set(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def _homeless(self, parts: set[int], *, soon: bool = False) -> list[int]:
+        """Return the parts whose worker is gone; looked up from time to time, or at once."""
         now = time.monotonic()
-        if not parts or now - self._looked < CHECK_SECONDS:
+        if not parts or (now - self._looked < CHECK_SECONDS and not soon):
             return []
         self._looked = now
-        alive = self.client.scheduler_info(n_workers=-1)["workers"]
+        alive = self._alive()
         return [k for k in sorted(parts) if self._homes[k] is not None and self._homes[k] not in alive]
-
-
-# In the workers
-
-
-class _Missing(NamedTuple):
-    """The answer of a worker that has not the blocks it is asked for."""
-
-    worker: str
-
-
-class _Held:
-    """A block in a worker."""
-
-    def __init__(self, data: BlockData) -> None:
-        self.data = data
-        self.present: Numbers | None = None
-        self.shapes: Shapes | None = None
-        self.compressed: CompressedRows | None = None
-        self.block: Block | None = None
-        self.digest = ""
-
-    def compiled(self, digest: str) -> tuple[Numbers, CompressedRows]:
-        plan = _plan(digest)
-        if self.present is None or self.compressed is None:
-            self.shapes = plan.model.shapes(self.data.sentences, plan.extractor.layout)
-            rows = BlockRows.of(plan, self.data, self.shapes)
-            self.present, self.compressed = rows.present, rows.compress()
-        return self.present, self.compressed
-
-    def ready(self, digest: str, number: int) -> Block:
-        if self.block is None or self.digest != digest:
-            self.block, self.digest = Block(*self.compiled(digest), _plan(digest)), digest
-        if not self.block.is_ready(number) and self.shapes is not None:
-            make_ready(self.block, number, self.data, self.shapes)
-        return self.block
-
-
-class _Part:
-    """Neighbouring blocks: where the classes of each are among those of all, and their sums."""
-
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        self.blocks = list(blocks)
-        shared = np.unique(np.concatenate([block.shared for block in blocks]))
-        self.rows = [np.searchsorted(shared, block.shared).astype(np.uint32) for block in blocks]
-        self._sums, self._alone = TreeSum(), threading.Lock()
-
-    def evaluate(self, x: Floats32) -> tuple[float, Floats32]:
-        def leaf(k: int, gradient: Floats32) -> float:
-            return self.blocks[k].evaluate(x, self.rows[k], gradient)
-
-        with self._alone:  # a worker with several threads may get the same work twice
-            return self._sums.of(len(self.blocks), len(x), leaf)
-
-
-_parts: dict[int, _Part] = {}  # by the first of the blocks
-_held: dict[str, dict[int, _Held]] = {}
-_ended: set[str] = set()  # runs whose blocks were let go: work that comes late must not keep any
-
-
-@lru_cache(1)
-def _plan(digest: str) -> Plan:
-    return Plan.from_bytes(deposited(digest))
-
-
-def _with_blocks(function: Callable[..., Any], run: str, blocks: dict[int, BlockData | None], *arguments: Any) -> Any:
-    own = {} if run in _ended else _held.setdefault(run, {})
-    own.update({b: _Held(data) for b, data in blocks.items() if data is not None and b not in own})
-    if not own.keys() >= blocks.keys():
-        return _Missing(need("distributed", "dask").get_worker().address)
-    return function([own[b] for b in sorted(blocks)], *arguments)
-
-
-def _count(blocks: Sequence[_Held], features: FeatureSet, model: StructuredModel) -> list[FeatureCounts]:
-    return [count_block(held.data, features, model) for held in blocks]
-
-
-def _compile(blocks: Sequence[_Held], digest: str) -> list[tuple[Numbers, Numbers]]:
-    found = []
-    for held in blocks:
-        present, compressed = held.compiled(digest)
-        found.append((present, np.array(compressed.class_of)))
-    return found
-
-
-def _evaluate(blocks: Sequence[_Held], digest: str, number: int, x: Floats32) -> tuple[float, Floats32]:
-    ready = [held.ready(digest, number) for held in blocks]
-    part = _parts.get(id(ready[0]))
-    if part is None or part.blocks != ready:
-        part = _parts[id(ready[0])] = _Part(ready)
-    return part.evaluate(x)
-
-
-def _forget(run: str) -> None:
-    _ended.add(run)
-    _held.pop(run, None)
-    _parts.clear()
-    _plan.cache_clear()

@@ -99,13 +99,13 @@ class DiskCrew(Crew):
         return found
 
     def share(self, plan: Plan, present: Sequence[Numbers]) -> None:
-        self._plan, self._present = plan, present
+        self._plan, self._blocks = plan, len(present)
 
     def evaluate(self, number: int, x: Floats32) -> tuple[float, Floats32]:
         def leaf(k: int, gradient: Floats32) -> float:
-            return self._block(k, number).evaluate(x, self._present[k], gradient)
+            return self._block(k, number).evaluate(x, gradient)
 
-        return self._sums.of(len(self._present), len(x), leaf)
+        return self._sums.of(self._blocks, len(x), leaf)
 
     def close(self) -> None:
         self._resident.clear()

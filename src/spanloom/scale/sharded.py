@@ -5,8 +5,8 @@ float32, along one fixed tree, so that the model is the same to the byte for any
 
     ((b0 + b1) + (b2 + b3)) + ((b4 + b5) + (b6 + b7))
 
-A worker with neighbouring blocks adds up its part of the tree. Per evaluation one vector of weights goes to each worker
-and one of gradients comes back, both in float32, and only of the features that occur in its blocks.
+A worker with neighbouring blocks adds up its part of the tree, and workers add up the rest of it among each other. Per
+evaluation one vector of weights goes out and one of gradients comes back, both in float32.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -234,43 +234,27 @@ class TreeSum:
         return value
 
 
-class PairwiseSum:
-    """Adds up a power of two of losses and gradients in pairs, neighbours first, in whatever order they come.
-
-    Each gradient has the rows of some classes, and the global parameters behind them. A row that one neighbour has
-    stays as it is.
+class RowSum(NamedTuple):
+    """The loss and the gradient of some blocks: rows of the classes that occur in them, and global ones behind.
 
     Examples
     --------
-    >>> total = PairwiseSum(4, width=1)
-    >>> for k in (3, 0, 2, 1):
-    ...     total.add(k, float(k), np.array([k // 2], np.uint32), np.full(1, k, np.float32))
-    >>> total.result()
-    (6.0, array([1., 5.], dtype=float32))
+    >>> left = RowSum(1.0, np.array([0, 2], np.uint32), np.array([1, 2], np.float32), width=1)
+    >>> left.plus(RowSum(2.0, np.array([2], np.uint32), np.array([5], np.float32), width=1))[:3]
+    (3.0, array([0, 2], dtype=uint32), array([1., 7.], dtype=float32))
     """
 
-    def __init__(self, count: int, width: int) -> None:
-        self._levels, self._width = count.bit_length() - 1, width
-        self._waiting: dict[tuple[int, int], tuple[float, Numbers, Floats32]] = {}
+    value: float
+    rows: Numbers
+    gradient: Floats32
+    width: int
 
-    def add(self, index: int, value: float, rows: Numbers, gradient: Floats32) -> None:
-        """Take a part; as soon as its neighbour is there, they become one."""
-        level = 0
-        while (other := self._waiting.pop((level, index ^ 1), None)) is not None:
-            # Adding two numbers does not depend on their order.
-            value = other[0] + value
-            rows, gradient = add_rows(other[1], other[2], rows, gradient, self._width)
-            level, index = level + 1, index // 2
-        self._waiting[level, index] = value, rows, gradient
+    def plus(self, other: RowSum) -> RowSum:
+        """Add the sum of the neighbours; a row that only one of them has stays as it is."""
+        rows, gradient = add_rows(self.rows, self.gradient, other.rows, other.gradient, self.width)
+        return RowSum(self.value + other.value, rows, gradient, self.width)
 
-    def result(self) -> tuple[float, Floats32]:
-        """Return the sum, when all parts were taken; of the gradient the rows of all classes that occur, in order."""
-        value, _, gradient = self._waiting[self._levels, 0]
-        return value, gradient
-
-
-def gather(x: Floats32, positions: Numbers, width: int, size: int) -> Floats32:
-    """Return the parameters of some of ``size`` classes, and the global ones behind them."""
-    if len(positions) == size:
-        return x
-    return np.concatenate([x[: size * width].reshape(-1, width)[positions].ravel(), x[size * width :]])
+    @property
+    def nbytes(self) -> int:
+        """Bytes that travel."""
+        return self.rows.nbytes + self.gradient.nbytes

@@ -29,6 +29,8 @@ class FeatureSource {
 
   // Makes scores() and global() those of these parameters.
   void load(std::span<const double> params);
+  // The same for shared parameters: rows of classes, then the global ones.
+  void load(const SharedRows& shared, std::span<const float> params);
   void scores(std::size_t first, std::size_t last, double* out) const { layout_.scores(first, last, out); }
   const std::vector<double>& global() const { return global_; }
 
@@ -36,6 +38,8 @@ class FeatureSource {
   void take(std::size_t first, std::size_t last, const double* gradient);
   // Sets the gradient by parameters, once all sites were taken.
   void backward(std::span<const double> global_gradient, std::span<double> gradient);
+  // Adds it to the gradient by shared parameters.
+  void backward(std::span<const double> global_gradient, const SharedRows& shared, std::span<float> gradient);
 
   // The weights that parameters stand for: [features, columns] for every feature of the original matrix.
   std::vector<float> weights(std::span<const double> params) const;
@@ -47,6 +51,8 @@ class FeatureSource {
   // them: features of one class have one weight, their mean.
   std::vector<double> parameters(std::span<const float> weights, std::span<const double> global) const;
 
+  std::size_t width() const { return layout_.width(); }  // parameters of a class, without a support
+  std::size_t global_parameters() const { return global_params_; }
   std::size_t classes() const { return x_.classes(); }
   std::size_t features() const { return x_.class_of.size(); }
   std::size_t sparse_classes() const { return layout_.sparse_classes(); }

@@ -5,6 +5,7 @@
 
 #include "spanloom/base/memory.hpp"
 #include "spanloom/learning/compressed.hpp"
+#include "spanloom/learning/shared_rows.hpp"
 
 namespace spanloom {
 
@@ -50,6 +51,8 @@ class Layout {
 
   // Makes the score weights that parameters stand for; scores() uses them.
   void load(std::span<const double> params);
+  // The same for the parameters of classes that follow from shared ones; only without a support.
+  void load(const SharedRows& shared, const float* params);
 
   // out[r, column] = scores of sites [first, last); rows padded to the stride.
   void scores(std::size_t first, std::size_t last, double* out) const;
@@ -57,6 +60,8 @@ class Layout {
   // gradient[parameter] from difference[site, column] = expected - gold, rows padded to the stride; behind the sites
   // there is room for the bundles. Each entry is summed by one thread in one order.
   void gradient(float* difference, std::span<double> gradient) const;
+  // Adds it to the gradient by shared parameters; only without a support.
+  void gradient(float* difference, const SharedRows& shared, float* gradient) const;
 
   // Sets the parameters of one class to those of row[parameter column] that it has.
   void put(std::size_t c, const double* row, std::span<double> params) const;
@@ -85,6 +90,14 @@ class Layout {
     std::vector<float> values;
   };
 
+  template <class Read>
+  void load_classes(const Read& read);
+  template <class Take>
+  void add_up_classes(const float* difference, const Take& take) const;
+  void check_shared(const SharedRows& shared) const;
+  void load_restricted(std::span<const double> params);
+  void load_bundles();
+  void add_up_sites(float* difference) const;
   void restrict_to(const Support& support);
   void split_rows();
   void make_blocks();

@@ -26,6 +26,9 @@ class Likelihood final : public Objective {
 
   std::size_t size() const override { return source_.size(); }
   double evaluate(std::span<const double> x, std::span<double> gradient) override;
+  // The same by parameters that blocks of sentences share, rows of classes and then the global ones; derivatives are
+  // added to the gradient. Throws std::invalid_argument where sizes do not fit.
+  double evaluate(const SharedRows& shared, std::span<const float> x, std::span<float> gradient);
 
   // See FeatureSource.
   std::vector<float> weights(std::span<const double> x) const;
@@ -41,6 +44,7 @@ class Likelihood final : public Objective {
 
  private:
   void check(std::size_t parameters) const;
+  double loss(std::vector<double>& global_gradient);  // at the parameters that were loaded
 
   StructuredLoss loss_;
   FeatureSource source_;

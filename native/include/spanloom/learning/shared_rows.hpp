@@ -3,25 +3,42 @@
 #include <span>
 #include <vector>
 
-#include "spanloom/learning/objective.hpp"
-
 namespace spanloom {
 
 // The parameters of a block of sentences as they follow from those that all blocks share.
 //
-// Shared parameters are rows of `width` numbers. The objective of a block has rows of its own, each made of one or more
-// shared rows: own[own_row[i]] = the sum of factor[i] * shared[row[i]] over those i. Behind the rows stand parameters
-// that are the same on both sides.
-struct SharedRows {
-  std::span<const std::uint32_t> row;      // [rows of the block]: numbers of shared rows
-  std::span<const std::uint32_t> own_row;  // [rows of the block]: rows of the objective
-  std::span<const double> factor;          // [rows of the block]
-  std::size_t width = 0;
+// Shared parameters are rows of numbers, one row for each class of features. The block has rows of its own, each made
+// of one or more shared ones: own[c] = the sum of factor[i] * shared[row[i]] over i in [ptr[c], ptr[c + 1]). By the
+// chain rule, gradient row to[i] gets factor[i] times the derivative by own[c]; it is another number where the gradient
+// has fewer rows than there are shared ones.
+class SharedRows {
+ public:
+  // own_row, row, factor, to: as many numbers each, in any order; no number of `to` twice. own_rows: rows of the block.
+  // Throws std::invalid_argument where sizes do not fit.
+  SharedRows(std::size_t own_rows, std::span<const std::uint32_t> own_row, std::span<const std::uint32_t> row,
+             std::span<const double> factor, std::span<const std::uint32_t> to);
 
-  // Returns the objective at the shared parameters x: rows, then `behind` further ones. Adds the derivatives to
-  // gradient, which is as long as x; rows that the block has not stay as they are. Throws std::invalid_argument where
-  // sizes do not fit.
-  double evaluate(Objective& objective, std::span<const float> x, std::size_t behind, std::span<float> gradient) const;
+  std::size_t own_rows() const { return ptr_.size() - 1; }
+
+  // Throws std::invalid_argument unless x and gradient have all rows of `width` numbers that are named, and `behind`
+  // numbers after their rows.
+  void check(std::span<const float> x, std::span<const float> gradient, std::size_t width, std::size_t behind) const;
+
+  // out = own[c], from shared rows of `width` numbers.
+  void read(std::size_t c, const float* shared, std::size_t width, double* out) const;
+  // Adds what the derivatives by own[c] give to the gradient.
+  void add(std::size_t c, const double* own, std::size_t width, float* gradient) const;
+
+ private:
+  struct Entry {
+    double factor;
+    std::uint32_t row;
+    std::uint32_t to;
+  };
+  std::vector<std::int64_t> ptr_;  // [own rows + 1]
+  std::vector<Entry> entries_;
+  std::size_t rows_ = 0;           // the highest number of `row`, and one
+  std::size_t gradient_rows_ = 0;  // of `to`
 };
 
 // Some rows of numbers, the numbers of the rows ascending, and further numbers behind them.
