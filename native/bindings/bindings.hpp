@@ -21,6 +21,7 @@ void bind_corpus(nanobind::module_& m);
 void bind_multilabel(nanobind::module_& m);
 void bind_token_trie(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
+void bind_tagging(nanobind::module_& m);
 void bind_attributes(nanobind::module_& m);
 void bind_attribute_chain(nanobind::module_& m);
 

@@ -21,6 +21,7 @@ NB_MODULE(_native, m) {
   spanloom::bindings::bind_multilabel(m);
   spanloom::bindings::bind_token_trie(m);
   spanloom::bindings::bind_text(m);
+  spanloom::bindings::bind_tagging(m);
   spanloom::bindings::bind_attributes(m);
   spanloom::bindings::bind_attribute_chain(m);
 }
