@@ -7,5 +7,7 @@ python "$here/make_data.py" abstracts abstracts
 
 spanloom train abstracts/train.jsonl --dev abstracts/dev.jsonl -o abstracts.loom
 spanloom tag abstracts.loom "jsonl:abstracts/abstracts.jsonl.gz?text=abstract&id=pmid" --format mentions -o mentions.jsonl.gz
+spanloom tag abstracts.loom "jsonl:abstracts/abstracts.jsonl.gz?text=abstract&id=pmid" --format mentions -o mentions/
+spanloom tag abstracts.loom "jsonl:abstracts/abstracts.jsonl.gz?text=abstract&id=pmid" --format mentions -o mentions/ --resume
 spanloom tag abstracts.loom abstracts/dev.jsonl --probabilities -o dev-found.jsonl
 spanloom evaluate abstracts.loom abstracts/dev.jsonl

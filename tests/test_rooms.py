@@ -56,6 +56,7 @@ MAY = {
         "formats",
         "models",
         "evaluation",
+        "bundled",
         "recognizer",
         "configuration",
         "tagging",

@@ -79,7 +79,7 @@ def k_best_lines(recognizer: Recognizer, docs: Iterable[Document], k: int, count
 
 
 def write_lines(pieces: Iterable[bytes], target: Reference, counts: Counter[str]) -> Report:
-    """Write JSON lines as ``formats.write`` does: whole, or what came before an error to ``PATH.partial``.
+    """Write JSON lines as ``formats.write`` does: whole, or what came before an error or Ctrl-C to ``PATH.partial``.
 
     Parameters
     ----------
@@ -92,9 +92,11 @@ def write_lines(pieces: Iterable[bytes], target: Reference, counts: Counter[str]
 
     def until_error() -> Iterator[bytes]:
         try:
-            yield from pieces
-        except SpanloomError as error:
-            if not counts["documents"]:
+            for piece in pieces:
+                report.documents, report.mentions = counts["documents"], counts["mentions"]
+                yield piece
+        except (SpanloomError, KeyboardInterrupt) as error:
+            if not report.documents:
                 raise
             report.stopped = error
 
@@ -106,6 +108,5 @@ def write_lines(pieces: Iterable[bytes], target: Reference, counts: Counter[str]
         with binary_target(target.path, report) as raw, packing(target.path, raw) as out:
             for piece in until_error():
                 out.write(piece)
-    report.documents, report.mentions = counts["documents"], counts["mentions"]
     raise_stopped(report)
     return report

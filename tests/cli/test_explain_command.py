@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, Sentence
+from spanloom.base.errors import SpanloomError
 from spanloom.cli.app import app
 from spanloom.cli.explain import find
 
@@ -53,6 +54,7 @@ def test_a_mention_is_named_by_words_or_places_with_or_without_label(wanted: str
         ("Henry", "'Henry' is not found; the model finds .*'Jane Linton'.* Ask why not by LABEL:START-END"),
         ("5-6", "'5-6' has no label; labels are person, person:first. Ask by LABEL:START-END"),
         ("place:0-1", "has the label 'place', which the model does not know; labels are person"),
+        ("place:Jane", "there is no label 'place'; labels are person, person:first"),
         ("person:0-1,0-2", "share a position"),
         ("person:6-9", "the text has tokens 0 to 7"),
         ("person:3-3", "the text has tokens 0 to 7"),
@@ -75,3 +77,25 @@ def test_a_discontinuous_mention_that_was_not_found_is_explained(tmp_path: Path)
     why = json.loads(line)
     assert why["mention"]["parts"] == [[0, 1], [2, 3]]
     assert why["prob"] < 0.5
+
+
+def test_a_file_is_read_as_tag_reads_it(tmp_path: Path) -> None:
+    """A name that looks like a file's is not taken for a text, also where there is none."""
+    Recognizer("chain", threads=1).fit([Sentence(["Anna", "sings"], [Mention("person", ((0, 1),))])] * 5).save(
+        tmp_path / "m.loom"
+    )
+    (tmp_path / "new.txt").write_text("Anna sings")
+    (tmp_path / "two.jsonl").write_text('{"text": "Anna sings"}\n' * 2)
+
+    def explained(text: object, *more: str) -> list[Any]:
+        arguments = ["explain", str(tmp_path / "m.loom"), str(text), "--json", *more]
+        done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        return [done.exit_code, *(json.loads(line)["mention"]["parts"] for line in done.stdout.splitlines())]
+
+    for text in ("Anna sings", tmp_path / "new.txt", f"text:{tmp_path}/new.txt"):
+        assert explained(text) == [0, [[0, 1]]]
+    assert explained(tmp_path / "new.txt", "--mention", "person:sings") == [0, [[1, 2]]]
+    assert explained(tmp_path / "two.jsonl") == [0, [[0, 1]], [[0, 1]]]
+    assert explained(tmp_path / "two.jsonl", "--mention", "Anna") == [2]
+    with pytest.raises((SpanloomError, OSError), match="no such file"):
+        explained(tmp_path / "absent.txt")

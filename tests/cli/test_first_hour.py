@@ -5,12 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +106,37 @@ def test_tagging_again_into_a_brat_folder_is_refused(model: Path, tmp_path: Path
     assert "MINE" not in (tmp_path / "out" / "a.ann").read_text()
 
 
+def test_a_new_chapter_goes_into_the_brat_folder_of_others(model: Path, tmp_path: Path) -> None:
+    """Only files of the same names are in the way; probabilities are written for people."""
+    (tmp_path / "checked").mkdir()
+    (tmp_path / "checked" / "new.ann").write_text("T1\tMINE 0 4\tAnna\n")
+    (tmp_path / "checked" / "new.txt").write_text("Anna sings.")
+    (tmp_path / "new2.txt").write_text("President Bill Clinton went to Paris.")
+    run("tag", model, tmp_path / "new2.txt", "-o", f"brat:{tmp_path}/checked", "--above", 0.001)
+    assert sorted(p.name for p in (tmp_path / "checked").iterdir()) == ["new.ann", "new.txt", "new2.ann", "new2.txt"]
+    assert "MINE" in (tmp_path / "checked" / "new.ann").read_text()
+    probs = re.findall(r"\tprob T\d+\t(\S+)", (tmp_path / "checked" / "new2.ann").read_text())
+    assert probs
+    assert all(len(prob.partition("e")[0].replace(".", "").lstrip("0")) <= 6 for prob in probs if float(prob) < 0.99999)
+
+
+def test_refusals_of_the_command_line_speak_of_options(model: Path, tmp_path: Path) -> None:
+    """In Python, they speak of arguments; see the tests of batches."""
+    write([doc("a")], tmp_path / "in.jsonl")
+    arguments = ["tag", model, tmp_path / "in.jsonl", "-o", f"{tmp_path}/out/", "--jobs", 1]
+    assert run(*arguments).exit_code == 0
+    with pytest.raises(SpanloomError, match=r"--resume does what is missing.* --overwrite begins anew") as caught:
+        run(*arguments)
+    assert "=True" not in str(caught.value)
+    with pytest.raises(SpanloomError, match="without --jobs"):
+        run("tag", model, "jsonl:-", "-o", f"{tmp_path}/more/")
+    write([doc("a")], f"brat:{tmp_path}/brat")
+    with pytest.raises(SpanloomError, match="with --overwrite"):
+        run("convert", tmp_path / "in.jsonl", f"brat:{tmp_path}/brat")
+    with pytest.raises(SpanloomError, match="with overwrite=yes"):
+        write([doc("a")], f"brat:{tmp_path}/brat")
+
+
 def test_existing_parts_are_refused(tmp_path: Path) -> None:
     write([doc(str(k)) for k in range(5)], tmp_path / "in.jsonl")
     (tmp_path / "parts").mkdir()
@@ -202,25 +228,6 @@ def test_a_second_column_of_tags_is_pointed_out(tmp_path: Path) -> None:
     for arguments in (["stats", path], ["evaluate", "--gold", path, "--pred", path], ["convert", path, "jsonl:-"]):
         done = run(*arguments)
         assert f"conll:{path}?tags=1,2" in done.stderr
-
-
-def test_sigterm_cleans_up_like_ctrl_c_and_has_its_own_exit_code(model: Path, tmp_path: Path) -> None:
-    """Tagging that is ended from outside cleans up after itself."""
-    out = tmp_path / "out.jsonl"
-    command = [sys.executable, "-m", "spanloom", "tag", str(model), "-", "-o", str(out)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
-    assert process.stdin is not None
-    process.stdin.write(b"Anna sings.\n")
-    process.stdin.flush()
-    deadline = time.monotonic() + 30
-    while not list(tmp_path.glob(".*.part")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert list(tmp_path.glob(".*.part"))
-    os.kill(process.pid, signal.SIGTERM)
-    _, error = process.communicate(timeout=30)
-    assert process.returncode == 143
-    assert b"Traceback" not in error
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_long_work_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

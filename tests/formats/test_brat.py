@@ -2,7 +2,6 @@
 
 import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom import CorpusError, Document, Mention, read, write
+from spanloom.base.errors import ParameterError
 from spanloom.corpus import make_document
 from spanloom.formats import Report
 from tests.formats.random_documents import documents, everything
@@ -159,20 +159,51 @@ def test_any_bytes_give_documents_or_a_corpus_error_with_its_file(ann: bytes, te
 
 
 def test_existing_annotations_are_refused_unless_told_otherwise(tmp_path: Path) -> None:
-    """Tagging again must not cost hand corrections; the check comes before the documents are asked for."""
+    """Tagging again must not cost hand corrections."""
     target = tmp_path / "out"
     write([make_document("Anna sings.", "a")], f"brat:{target}")
     (target / "a.ann").write_text("T1\tPER 0 4\tAnna\n")
-
-    def never() -> Iterator[Document]:
-        pytest.fail("work was done before the output was checked")
-        yield
-
-    with pytest.raises(CorpusError, match=r"a\.ann already, maybe corrected by hand.*--overwrite"):
-        write(never(), f"brat:{target}")
+    with pytest.raises(CorpusError, match=r"a\.ann already, maybe corrected by hand.*overwrite=yes"):
+        write([make_document("Anna sings.", "a")], f"brat:{target}")
     assert (target / "a.ann").read_text() == "T1\tPER 0 4\tAnna\n"
     write([make_document("Anna sings.", "a")], f"brat:{target}?overwrite=yes")
     assert (target / "a.ann").read_text() == ""
+
+
+def test_only_files_of_the_same_names_are_in_the_way(tmp_path: Path) -> None:
+    """What was done before a document whose files are there is kept elsewhere."""
+    target = tmp_path / "out"
+    docs = [make_document(f"{name} sings.", name) for name in ("Anna", "Bert", "Carl", "Dora")]
+    write(docs[:1], f"brat:{target}")
+    write(docs[1:3], f"brat:{target}")
+    before = {p.name: p.read_bytes() for p in target.iterdir()}
+    assert sorted(before) == sorted(f"{doc.id}{ending}" for doc in docs[:3] for ending in (".ann", ".txt"))
+    with pytest.raises(CorpusError, match=r"Carl\.ann already.*\n.*the document before it is in .*out\.partial"):
+        write([docs[3], docs[2]], f"brat:{target}")
+    assert {p.name: p.read_bytes() for p in target.iterdir()} == before
+    assert [doc.id for doc in read(f"brat:{target}.partial")] == ["Dora"]
+
+
+def test_probabilities_have_as_many_digits_as_are_wanted(tmp_path: Path) -> None:
+    """By default none is lost; a few never make a mention certain."""
+    doc = make_document("Anna sings in Rome .", "a")
+    probs = [0.12345678901234567, 0.9999999432101234, 1.0, 2.3456789012e-7]
+    doc.sentences[0].mentions += [Mention("x", ((k, k + 1),), prob) for k, prob in enumerate(probs)]
+    for options, expected in (("", probs), ("?digits=6", [0.123457, 0.9999999, 1.0, 2.34568e-7])):
+        write([doc], f"brat:{tmp_path}/out{options}", overwrite="yes")
+        assert [m.prob for d in read(tmp_path / "out") for m in d.mentions] == expected
+    with pytest.raises(ParameterError, match="digits='x' must be a number from 1 to 17"):
+        write([doc], f"brat:{tmp_path}/none?digits=x")
+
+
+def test_an_edited_text_is_not_mended_by_alignment(tmp_path: Path) -> None:
+    """The way out that is named must be one."""
+    (tmp_path / "a.txt").write_text("Dear Anna sings.")
+    (tmp_path / "a.ann").write_text("T1\tPER 0 4\tAnna\nT2\tPER 2 6\tnna \n")
+    with pytest.raises(CorpusError, match=r"text-mismatch.*give the text that was annotated") as caught:
+        list(read(tmp_path))
+    assert "misaligned" in str(caught.value)
+    assert "align=" not in str(caught.value)
 
 
 def test_a_single_ann_is_a_pair_of_files(tmp_path: Path) -> None:

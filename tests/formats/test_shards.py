@@ -123,14 +123,17 @@ def test_nothing_is_kept_of_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_job_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [0, 2])
+def test_an_interrupted_job_leaves_what_was_done(tmp_path: Path, before: int) -> None:
     def docs() -> Iterator[Document]:
-        yield doc("a")
+        yield from (doc("a") for _ in range(before))
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    said = r"^interrupted; the 2 documents done before are in .*out\.jsonl\.partial$" if before else "^$"
+    with pytest.raises(KeyboardInterrupt, match=said):
         write(docs(), tmp_path / "out.jsonl")
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl.partial"] * bool(before)
+    assert not before or len(list(read(f"jsonl:{tmp_path}/out.jsonl.partial"))) == before
 
 
 def test_a_lenient_report_goes_on_with_the_next_file(tmp_path: Path) -> None:

@@ -59,6 +59,30 @@ def test_csv_with_quotes_and_line_breaks(tmp_path: Path, name: str, between: str
     assert found(f"{tmp_path / name}?text=title,abstract&id=pmid") == [TEXTS[0], ("18", 'a, "b"')]
 
 
+@pytest.mark.parametrize("between", [";", "\t", "|"])
+def test_another_separator_is_proposed_in_words_that_work(tmp_path: Path, between: str) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text(f"pmid{between}abstract\n17{between}IL-2, it binds.\n")
+    for options in ("?text=abstract&id=pmid", f"?text=abstract&id=pmid&separator={'|' if between == ';' else ';'}"):
+        with pytest.raises(CorpusError, match="one column only") as caught:
+            found(f"{path}{options}")
+        (typed,) = re.findall(r"'(csv:[^']*)'", str(caught.value))
+        assert found(typed) == [("17", "IL-2, it binds.")]
+
+
+def test_no_field_is_proposed_that_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("doc_id,body\n17,It binds.\n")
+    for options in ("text=abstract&id=pmid", "text=body&id=pmid", "text=abstract&id=doc_id"):
+        with pytest.raises(CorpusError, match="no field") as caught:
+            found(f"{path}?{options}")
+        (typed,) = re.findall(r"'(csv:[^']*)'", str(caught.value))
+        assert found(typed) == [("17", "It binds.")]
+    path.write_text("number,body\n17,It binds.\n")
+    with pytest.raises(CorpusError, match=r"\?text=body'"):
+        found(f"{path}?text=abstract&id=pmid")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -71,7 +71,7 @@ def test_resuming_does_what_is_missing_and_redoes_what_changed(
     loom: Path, inputs: Path, tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
     out = tmp_path / "undisturbed"
-    with pytest.raises(ParameterError, match=r"resume=True \(--resume\) does what is missing"):
+    with pytest.raises(ParameterError, match=r"resume=True does what is missing.*overwrite=True begins anew"):
         run(loom, inputs, out)
     assert run(loom, inputs, out, resume=True).tagged == 0
     (out / "a.jsonl").unlink()  # missing
@@ -201,7 +201,7 @@ def test_a_shard_that_kills_every_worker_ends_the_run(
         deadly = Deadly(**{field.name: getattr(first, field.name) for field in fields(first)})
         return run_here(work, [deadly, *rest], 1, lost=lambda shard, attempt: lost.append((shard.name, attempt)))
 
-    with pytest.raises(SpanloomError, match=r"died 3 times.*resume=True \(--resume\)"):
+    with pytest.raises(SpanloomError, match=r"died 3 times.*try fewer jobs\. .*resume=True\."):
         run(loom, inputs, tmp_path / "out", engine=engine)
     assert [attempt for _, attempt in lost] == [1, 2, 3]
     assert len({name for name, _ in lost}) == 1
@@ -271,6 +271,21 @@ def test_what_is_found_done_does_not_shorten_the_time_that_is_left(loom: Path, i
     size, shards = (inputs / "a.jsonl").stat().st_size, len(report.shards)
     assert (again.tagged, again.kept) == (1, shards - 1)
     assert told[-1] == (words, size, size, shards, shards)
+
+
+def test_shards_that_were_done_beside_a_failing_one_are_counted(loom: Path, inputs: Path, tmp_path: Path) -> None:
+    """As in processes: three outputs are there, one was given when another shard failed. The next run finds three."""
+    told: list[tuple[int, ...]] = []
+
+    def engine(work: Work, shards: Sequence[Shard]) -> Iterator[tuple[Shard, Manifest, float]]:
+        done = [(shard, *tag_shard(work, shard)) for shard in shards[:3]]
+        yield done[0]
+        raise CorpusError("not JSON")
+
+    with pytest.raises(CorpusError, match="not JSON"):
+        run(loom, inputs, tmp_path / "out", engine=engine, progress=lambda *numbers: told.append(numbers))
+    assert told[-1][3] == 3
+    assert run(loom, inputs, tmp_path / "out", resume=True).kept == 3
 
 
 def test_progress_is_over_all_shards(loom: Path, inputs: Path, tmp_path: Path) -> None:

@@ -9,7 +9,12 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from spanloom.base.wording import of_options
 from spanloom.cli.apart import apart
+from spanloom.cli.console import make_console
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 class Entry(NamedTuple):
@@ -114,6 +119,16 @@ class LazyGroup(TyperGroup):
         """Return the name of the command that is called, the command, and the arguments that are left for it."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load(name) if name in COMMANDS else command, rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what an interruption has to say is one line."""
+        try:
+            with of_options():
+                return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            if str(stop):
+                make_console(stderr=True, soft_wrap=True).print(str(stop), markup=False)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def load(name: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from spanloom.cli.counting import watched
+from spanloom.cli.interrupting import unbroken
 from spanloom.cli.options import SourceArgument
 from spanloom.cli.outputs import Lossy, Overwrite, output_reference, tell_written
 from spanloom.cli.problems import show_problems
@@ -29,8 +30,9 @@ def convert(
     from spanloom.formats import write
 
     output = output_reference(target, overwrite=overwrite, lossy=lossy)
-    with SkippingReader([source], on_error, output.path) as docs:
-        report = write(watched(docs, quiet=as_json), output)
+    docs = SkippingReader([source], on_error, output.path)
+    with docs, unbroken(watched(docs, quiet=as_json), output.path) as items:
+        report = write(items, output)
     problems = [*(p for p in docs.report.problems if p.severity == "warning"), *report.problems]
     if as_json:
         rows = [{"kind": p.kind, "where": p.where, "message": p.message} for p in problems]

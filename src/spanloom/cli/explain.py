@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from spanloom.cli.sources import ParserOption
 if TYPE_CHECKING:
     from spanloom.corpus import Document, Mention
     from spanloom.corpus.mention import Parts
+    from spanloom.recognizer import Recognizer
 
 _PLACE = re.compile(r"(?:(?P<label>.+):)?(?P<parts>\d+-\d+(?:[,;]\d+-\d+)*)", re.S)
 FORMS = "LABEL:START-END in tokens (several parts: LABEL:0-1,3-4), LABEL:WORDS, or the words of a found mention"
@@ -26,14 +28,16 @@ GAP = "…"
 
 def explain(
     model: ModelArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text itself.")],
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT|FILE|-", help="The text itself, or a file to read; - is standard input.")
+    ],
     mention: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LABEL:START-END|LABEL:WORDS|WORDS",
             help="What to explain, found or not: a label and half-open token numbers of the whole text (several parts: "
-            "LABEL:0-1,3-4), a label and words of the text, or the words of a found mention; may be repeated. Without "
-            "it: every found mention.",
+            "LABEL:0-1,3-4), a label and words of the text, or the words of a found mention; may be repeated, of one "
+            "document. Without it: every found mention.",
         ),
     ] = None,
     corpus: Annotated[
@@ -58,10 +62,15 @@ def explain(
     if html is not None:
         check_output(html)
     ner = Recognizer.load(model, annotators=[] if parser is None else [parser])
-    document: Document = ner.predict(text)
+    documents = _documents(ner, text)
+    if mention and len(documents) != 1:
+        raise _bad(f"{text} has {len(documents):,} documents; give the text of the one that is meant")
     known = [item for ref in corpus or () for item in read(ref)]
-    wanted = [find(document, one, ner.labels_) for one in mention] if mention else document.mentions
-    found = [ner.explain(document, one, corpus=known) for one in wanted]
+    found = [
+        ner.explain(doc, one, corpus=known)
+        for doc in documents
+        for one in ([find(doc, named, ner.labels_) for named in mention] if mention else doc.mentions)
+    ]
     if html is not None:
         from spanloom.base.files import whole_file
 
@@ -77,6 +86,19 @@ def explain(
     for one in found:
         console.print(as_text(one, top))
         console.print()
+
+
+def _documents(ner: Recognizer, text: str) -> list[Document]:
+    """Return what the model finds in a text, or in the documents of a file, which are read as ``spanloom tag`` does."""
+    from spanloom.formats import Report, read
+    from spanloom.formats.reference import ending_format, is_format
+
+    prefix, colon, rest = text.partition(":")
+    is_file = os.path.exists(text) or (" " not in text and ending_format(text) is not None)
+    if not (is_file or text == "-" or (colon and is_format(prefix) and rest.strip() == rest)):
+        return [ner.predict(text)]
+    report = Report(tokenizer=ner.token_rules_, replaced=True)
+    return list(ner.stream(read("text:-" if text == "-" else text).stream(report)))
 
 
 def find(document: Document, wanted: str, labels: Sequence[str]) -> Mention:
@@ -106,6 +128,9 @@ def find(document: Document, wanted: str, labels: Sequence[str]) -> Mention:
             raise _bad(f"{wanted}: {error}") from None
     own = [label for label in sorted(labels, key=len, reverse=True) if wanted.startswith(f"{label}:")]
     if not own:
+        label, colon, _ = wanted.partition(":")
+        if colon and wanted not in document.text:
+            raise _bad(f"{wanted!r}: there is no label {label!r}; labels are {', '.join(labels)}. Ask by {FORMS}")
         surfaces = ", ".join(map(repr, found)) or "nothing"
         raise _bad(f"{wanted!r} is not found; the model finds {surfaces}. Ask why not by {FORMS.partition(', or')[0]}")
     words = wanted[len(own[0]) + 1 :].strip()

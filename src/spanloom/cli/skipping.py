@@ -93,6 +93,8 @@ class SkippingReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):  # what was done is kept, and so is the list
+            kind = error = trace = None
         self._stack.__exit__(kind, error, trace)
 
     def __iter__(self) -> Iterator[Document]:

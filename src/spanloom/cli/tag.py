@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +15,7 @@ import typer
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import watched
 from spanloom.cli.cutting import TokenizerOption, tell_if_cut_badly
+from spanloom.cli.interrupting import resumable, unbroken
 from spanloom.cli.options import ModelArgument, OutputOption
 from spanloom.cli.outputs import Overwrite, output_reference, tell_written
 from spanloom.cli.problems import show_report, show_unread
@@ -155,7 +156,7 @@ def tag(
     if probabilities is None and above is None and target is not None and not keeps_probabilities(target.format):
         probabilities = False
     probable = ner.gives_probabilities(probabilities, above)
-    with source:
+    with source, resumable(_resumed(refs, target)):
         batch = 1 if "text:-" in refs else 64
         tagged = source.through(
             lambda docs: ner.stream(docs, batch, conflicts, probabilities=probabilities, above=above)
@@ -169,7 +170,8 @@ def tag(
         else:
             if target.path == "-" and isinstance(sys.stdout, TextIOWrapper):
                 sys.stdout.reconfigure(line_buffering=True)  # whoever reads the pipe gets every line at once
-            report = write(watched(tagged, quiet=target.path == "-"), target)
+            with unbroken(watched(tagged, quiet=target.path == "-"), target.path) as docs:
+                report = write(docs, target)
             show_report(report)
             tell_written(report)
     show_unread(source.report)
@@ -195,6 +197,18 @@ def _reference(name: str) -> str | Reference:
     return Reference("given", name, {}) if is_text else name
 
 
+def _resumed(refs: Sequence[str | Reference], target: Reference | None) -> str:
+    """Return how tagging could be resumed after Ctrl-C, where what is read and written can be cut into shards."""
+    from spanloom.formats import Reference
+    from spanloom.scale.shards import is_cut
+
+    if target is None or target.path == "-" or target.format not in ("jsonl", "parquet"):
+        return ""
+    if any(isinstance(ref, Reference) or not is_cut(Reference.parse(ref)) for ref in refs):
+        return ""
+    return "; tagging into a folder (-o FOLDER/) can be resumed (--resume)"
+
+
 def _tag_texts(
     ner: Recognizer, source: SkippingReader, target: Reference, probabilities: bool, above: float | None
 ) -> Report:
@@ -209,7 +223,9 @@ def _tag_texts(
         texts,
         lambda items: tag_lines(ner, items, whole=whole, counts=counts, probabilities=probabilities, above=above),
     )
-    return write_lines(watched(pieces, quiet=target.path == "-", count=lambda: counts["documents"]), target, counts)
+    shown = watched(pieces, quiet=target.path == "-", count=lambda: counts["documents"])
+    with unbroken(shown, target.path) as lines:
+        return write_lines(lines, target, counts)
 
 
 def _k_best(ner: Recognizer, tagged: Iterable[Document], k: int, target: Reference) -> Report:
@@ -217,7 +233,9 @@ def _k_best(ner: Recognizer, tagged: Iterable[Document], k: int, target: Referen
     from spanloom.tagging_files import k_best_lines, write_lines
 
     counts: Counter[str] = Counter()
-    return write_lines(k_best_lines(ner, watched(tagged, quiet=target.path == "-"), k, counts), target, counts)
+    made = k_best_lines(ner, watched(tagged, quiet=target.path == "-"), k, counts)
+    with unbroken(made, target.path) as lines:
+        return write_lines(lines, target, counts)
 
 
 def _tell_conflicts(conflicts: Counter[str]) -> None:
@@ -230,7 +248,10 @@ def _tell_conflicts(conflicts: Counter[str]) -> None:
 
 
 def _target(form: str, output: str, overwrite: bool) -> Reference | None:
-    """Return where to write, checked before any work; None for drawings. JSON lines get mentions' characters."""
+    """Return where to write, checked before any work; None for drawings.
+
+    JSON lines get mentions' characters; in brat, where people read them, probabilities have few digits.
+    """
     from spanloom.formats.reference import formats_for, is_format
 
     if form == "draw" and output == "-":
@@ -246,7 +267,7 @@ def _target(form: str, output: str, overwrite: bool) -> Reference | None:
     if form != "auto":
         _check_ending(form, form, output)
     ref = output if form == "auto" else f"{form}:{output}"
-    return output_reference(ref, overwrite=overwrite, options={"chars": "yes"})
+    return output_reference(ref, overwrite=overwrite, options={"chars": "yes", "digits": "6"})
 
 
 def _check_ending(form: str, written: str, output: str) -> None:

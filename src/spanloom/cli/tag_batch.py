@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 10.0
 SLOWEST = 3
-INTERRUPTED = 130
-"""The exit code after Ctrl-C."""
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
@@ -116,8 +114,7 @@ def _told_when_stopped(out: str, shards: list[int], *, skip: bool) -> Iterator[N
         yield
     except KeyboardInterrupt:
         kept = f"; {_done(*shards)}, kept in {out}" if shards else ""
-        make_console(stderr=True, soft_wrap=True).print(f"interrupted{kept}; go on with --resume")
-        raise typer.Exit(INTERRUPTED) from None
+        raise KeyboardInterrupt(f"interrupted{kept}; go on with --resume") from None
     except CorpusError as error:
         if not shards:  # nothing was tagged yet
             raise

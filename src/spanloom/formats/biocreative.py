@@ -11,6 +11,7 @@ from pathlib import Path
 
 from spanloom.base.errors import CorpusError
 from spanloom.base.files import whole_files
+from spanloom.base.wording import spoken
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention
 from spanloom.formats.align import CharMention
@@ -114,8 +115,8 @@ def check_target(path: str, *, overwrite: str = "no") -> None:
     there = Path(path, "GENE.eval")
     if there.exists() and overwrite != "yes":
         raise CorpusError(
-            f"there is {there} already; write elsewhere, or replace it with --overwrite "
-            f"('biocreative:{path}?overwrite=yes')"
+            f"there is {there} already; write elsewhere, or replace it with "
+            f"{spoken('--overwrite', 'overwrite=yes')} ('biocreative:{path}?overwrite=yes')"
         )
 
 

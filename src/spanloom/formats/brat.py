@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from spanloom.base.errors import CorpusError
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.files import whole_files
+from spanloom.base.wording import spoken
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention, Part, Parts
 from spanloom.formats.align import CharMention
@@ -87,16 +88,22 @@ def read(
         )
 
 
-def write(docs: Iterable[Document], path: str, report: Report, *, overwrite: str = "no") -> None:
+def write(docs: Iterable[Document], path: str, report: Report, *, overwrite: str = "no", digits: str = "") -> None:
     """Write ``ID.txt`` and ``ID.ann`` for every document into a folder, or the pair of ``NAME.ann``; all files or none.
+
+    A document whose files are there already ends the documents: those before it are kept elsewhere.
 
     Parameters
     ----------
     overwrite
         ``yes`` replaces annotations that are there already, maybe corrected by hand. A text that is there already and
         differs is never replaced without it.
+    digits
+        How many significant digits probabilities have; by default as many as it takes to read the same numbers.
     """
     choice("overwrite", overwrite, ("yes", "no"))
+    if digits and not (digits.isdecimal() and 1 <= int(digits) <= 17):
+        raise ParameterError(f"option digits={digits!r} must be a number from 1 to 17")
     single = path.lower().endswith(".ann")
     folder = Path(path).parent if single else Path(path)
     unwritten = Unwritten("brat")
@@ -116,37 +123,55 @@ def write(docs: Iterable[Document], path: str, report: Report, *, overwrite: str
             if stem in names:
                 raise CorpusError(f"two documents have the id {stem!r}; brat needs one file name each")
             names.add(stem)
-            same = _has_text(_with(folder / stem, ".txt"), doc.text, overwrite)
+            try:
+                same = _has_text(folder / stem, doc.text, overwrite, path)
+            except CorpusError as error:
+                if not k:
+                    raise
+                report.stopped, report.documents = error, k
+                break
             file = place / stem
             file.parent.mkdir(parents=True, exist_ok=True)
             if not same:
                 _with(file, ".txt").write_bytes(doc.text.encode())
-            _with(file, ".ann").write_bytes("".join(f"{line}\n" for line in _lines(doc, unwritten)).encode())
+            _with(file, ".ann").write_bytes("".join(f"{line}\n" for line in _lines(doc, unwritten, digits)).encode())
         if single and report.stopped is not None:
             raise report.stopped
     unwritten.tell(report, path)
 
 
-def check_target(path: str, *, overwrite: str = "no") -> None:
-    """Refuse to replace annotations, unless that is wanted."""
+def check_target(path: str, *, overwrite: str = "no", digits: str = "") -> None:
+    """Refuse to replace annotations, unless that is wanted; those of a folder are seen to document by document."""
     target = Path(path)
     single = path.lower().endswith(".ann")
     if not single and target.exists() and not target.is_dir():
         raise CorpusError("brat writes a folder, or a pair of files if the name ends in .ann; this is a file", path)
-    there = target if single and target.exists() else None if single else next(target.rglob("*.ann"), None)
-    if there is not None and overwrite != "yes":
+    if single:
+        _check_free(target, path, overwrite)
+
+
+def _check_free(notes: Path, path: str, overwrite: str) -> None:
+    if notes.exists() and overwrite != "yes":
         raise CorpusError(
-            f"there is {there} already, maybe corrected by hand; write elsewhere, or replace files of the same names "
-            f"with --overwrite ('brat:{path}?overwrite=yes')"
+            f"there is {notes} already, maybe corrected by hand; write elsewhere, or replace files of the same names "
+            f"with {_overwriting(path)}"
         )
 
 
-def _has_text(path: Path, text: str, overwrite: str) -> bool:
-    """Whether a file has the text already; an error if it has another one that may not be replaced."""
-    there = path.exists()
-    same = there and path.read_bytes().removeprefix(b"\xef\xbb\xbf") == text.encode()
+def _overwriting(path: str) -> str:
+    return f"{spoken('--overwrite', 'overwrite=yes')} ('brat:{path}?overwrite=yes')"
+
+
+def _has_text(stem: Path, text: str, overwrite: str, path: str) -> bool:
+    """Whether the text of a document is there already; an error if something is there that may not be replaced."""
+    _check_free(_with(stem, ".ann"), path, overwrite)
+    file = _with(stem, ".txt")
+    there = file.exists()
+    same = there and file.read_bytes().removeprefix(b"\xef\xbb\xbf") == text.encode()
     if there and not same and overwrite != "yes":
-        raise CorpusError(f"{path} is there already, with another text; write elsewhere, or replace it: --overwrite")
+        raise CorpusError(
+            f"{file} is there already, with another text; write elsewhere, or replace it with {_overwriting(path)}"
+        )
     return same
 
 
@@ -236,7 +261,7 @@ def _check_surface(text: str, label: str, pairs: Parts, surface: str | None, rep
         report.error("text-mismatch", where, f"{label} {pairs} is said to be {surface!r}, but the text has {there!r}")
 
 
-def _lines(doc: Document, unwritten: Unwritten) -> Iterator[str]:
+def _lines(doc: Document, unwritten: Unwritten, digits: str) -> Iterator[str]:
     """The lines of an ``.ann`` file."""
     spans = doc.spans
     rest = doc.meta.get("brat", [])
@@ -260,7 +285,7 @@ def _lines(doc: Document, unwritten: Unwritten) -> Iterator[str]:
         pieces = [piece for s, e in mention.parts for piece in _pieces(doc.text, spans[s][0], spans[e - 1][1])]
         places = ";".join(f"{s} {e}" for s, e in pieces)
         yield f"{id}\t{mention.label} {places}\t{' '.join(doc.text[s:e] for s, e in pieces)}"
-        for name, value in _facts(mention):
+        for name, value in _facts(mention, digits):
             if rest and name == "id":
                 continue
             number += 1
@@ -276,10 +301,22 @@ def _lines(doc: Document, unwritten: Unwritten) -> Iterator[str]:
     yield from rest
 
 
-def _facts(mention: Mention) -> Iterator[tuple[str, str]]:
+def _facts(mention: Mention, digits: str) -> Iterator[tuple[str, str]]:
     yield from mention.attributes.items()
     if mention.prob is not None:
-        yield "prob", repr(float(mention.prob))
+        yield "prob", repr(_rounded(float(mention.prob), int(digits or 17)))
+
+
+def _rounded(prob: float, digits: int) -> float:
+    """Return a probability with so many significant digits, or more where they would make it certain.
+
+    Examples
+    --------
+    >>> _rounded(0.12345678901, 6), _rounded(0.00012345678901, 6), _rounded(0.99999994321, 6), _rounded(1.0, 6)
+    (0.123457, 0.000123457, 0.9999999, 1.0)
+    """
+    near = float(f"{prob:.{digits}g}")
+    return near if near < 1 or prob == 1 else _rounded(prob, digits + 1)
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Part]:

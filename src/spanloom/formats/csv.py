@@ -19,6 +19,8 @@ from spanloom.formats.report import Report
 from spanloom.formats.tables import check_names, row_document
 
 _LONGEST = 2**31 - 1  # characters of a field; the module's own limit is below that of many a full text
+_OTHERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+"""What may stand between fields, and its name."""
 
 
 def read(
@@ -58,7 +60,10 @@ def read(
                 if columns is None:
                     columns = row
                     id = id or ("id" if "id" in columns else "")
-                    check_names(columns, [*text.split(","), *([id] if id else [])], report)
+                    wanted = [*text.split(","), *([id] if id else [])]
+                    if not set(wanted) <= set(columns):
+                        _check_separator(columns, report)
+                    check_names(columns, wanted, report)
                     continue
                 if len(row) != len(columns):
                     raise BadRecord(
@@ -71,3 +76,13 @@ def read(
                     return
     except csv.Error as error:
         report.broken("csv", f"{name}:{first}", f"{error}; nothing after it can be read")
+
+
+def _check_separator(columns: list[str], report: Report) -> None:
+    """Raise ``BadRecord`` with what to type if the name of the only column looks like several."""
+    for mark, name in _OTHERS.items():
+        if len(columns) == 1 and mark in columns[0]:
+            typed = report.typed(separator="tab" if mark == "\t" else mark)
+            raise BadRecord(
+                f"there is one column only, {columns[0]!r}; are fields separated by {name}? Then read {typed}", "field"
+            )

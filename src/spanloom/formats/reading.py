@@ -113,7 +113,8 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
     A mention that the format cannot hold raises ``CorpusError``, with the way out. What else the format has no place
     for (columns, probabilities, …) is counted in the report that comes back.
 
-    Where the documents end with an error, those before it are kept in ``PATH.partial``, and the error says so.
+    Where the documents end with an error or Ctrl-C, those before it are kept in ``PATH.partial``, and the exception
+    says so.
 
     Parameters
     ----------
@@ -137,12 +138,15 @@ def write(docs: Iterable[Document], ref: str | os.PathLike[str] | Reference, **o
 
 
 def raise_stopped(report: Report) -> None:
-    """Raise the error that ended the documents, if there was one, and say where those before it are."""
+    """Raise what ended the documents, if anything did, and say where those before it are."""
     if report.stopped is None:
         return
-    if report.partial:
-        n = report.documents
-        documents, are = ("document", "is") if n == 1 else (f"{n:,} documents", "are")
+    n = report.documents
+    documents, are = ("document", "is") if n == 1 else (f"{n:,} documents", "are")
+    if isinstance(report.stopped, KeyboardInterrupt):
+        kept = f"; the {documents} done before {are} in {report.partial}" if report.partial else ""
+        report.stopped.args = (f"interrupted{kept}",)
+    elif report.partial:
         if getattr(report.stopped, "at_end", False):
             kept = f"the {documents} that could be read, without what is wrong there, {are}"
         else:
@@ -181,7 +185,7 @@ def _check_labels(doc: Document, report: Report, where: str) -> None:
 
 
 def _counted(docs: Iterable[Document], report: Report, partial: Unwritten) -> Iterator[Document]:
-    """Yield documents on and count them; an error ends them and is kept, so that what came before can be written."""
+    """Yield documents on and count them; what ends them early is kept, so that what came before can be written."""
     try:
         for doc in docs:
             report.mentions += sum(len(s.mentions) for s in doc.sentences)
@@ -189,7 +193,7 @@ def _counted(docs: Iterable[Document], report: Report, partial: Unwritten) -> It
             for sentence in doc.sentences:
                 partial.note("what is known of sentences that are annotated in part", sentence.known is not None)
             yield doc
-    except SpanloomError as error:
+    except (SpanloomError, KeyboardInterrupt) as error:
         if not report.documents:
             raise
         report.stopped = error
@@ -244,6 +248,11 @@ def way_out(report: Report) -> str:
     """Say what helps against the problems of a report, if anything does."""
     if report.ref is None:
         return ""
+    if report.counts["text-mismatch"]:
+        return (
+            "annotations that say another text than there is belong to another version of it: give the text that was "
+            "annotated, or mend them in place"
+        )
     if report.counts["over-break"] and takes_option(report.ref, "read", "sentences"):
         return f"read {report.typed(sentences='join')} to join the sentences that a mention runs over"
     if report.counts["misaligned"] and takes_option(report.ref, "read", "align"):

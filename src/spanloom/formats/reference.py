@@ -129,7 +129,7 @@ class Reference:
         return cls(format, path, options)
 
     def __str__(self) -> str:
-        query = urlencode(self.options, safe=":,/", errors="surrogateescape")
+        query = urlencode(self.options, safe=":,/;|", errors="surrogateescape")
         return f"{self.format}:{self.path}{'?' + query if query else ''}"
 
 

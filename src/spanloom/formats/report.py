@@ -68,7 +68,7 @@ class Report:
     documents, mentions
         How many were written.
     stopped
-        The error that ended the documents before they were all written.
+        The error, or Ctrl-C, that ended the documents before they were all written.
     partial
         Where those are that were written before.
 
@@ -103,7 +103,7 @@ class Report:
         self.given: Reference | None = None
         self.cut = 0
         self.documents = self.mentions = 0
-        self.stopped: SpanloomError | None = None
+        self.stopped: SpanloomError | KeyboardInterrupt | None = None
         self.partial = ""
         self._listener = listener
         self.problems: list[Problem] = []
@@ -152,8 +152,10 @@ class Report:
         if self._listener is not None:
             self._listener(problem)
 
-    def typed(self, **options: str) -> str:
+    def typed(self, **options: str | None) -> str:
         """Return the reference to type for what is read or written, with these options beside or instead of its own.
+
+        An option that is None is left out.
 
         Examples
         --------
@@ -161,7 +163,8 @@ class Report:
         "'brat:novels?tokens=space&align=expand'"
         """
         ref = self.given or self.ref or Reference("FORMAT", "FILE")
-        return f"'{Reference(ref.format, ref.path, {**ref.options, **options})}'"
+        wanted = {name: value for name, value in {**ref.options, **options}.items() if value is not None}
+        return f"'{Reference(ref.format, ref.path, wanted)}'"
 
     def error(self, kind: str, where: str, message: str) -> None:
         """Note something that loses or contradicts an annotation; ``raise_errors`` speaks about it at the end."""

@@ -48,7 +48,7 @@ def check_names(found: Collection[str], wanted: Collection[str], report: Report)
     """Raise ``BadRecord`` with what to type unless all names are there."""
     for name in wanted:
         if name not in found:
-            typed = report.typed(text=text_field(found))
+            typed = report.typed(**_proposed(found, report))
             raise BadRecord(
                 f"no field {name!r}; there are {', '.join(map(str, found)) or 'none'}. Say which is the text and which "
                 f"the id, for example {typed}",
@@ -68,6 +68,18 @@ def text_field(fields: Collection[str]) -> str:
     if "abstract" in names:
         return "title,abstract" if "title" in names else "abstract"
     return names[-1] if names else "FIELD"
+
+
+def _proposed(fields: Collection[str], report: Report) -> dict[str, str | None]:
+    """Return the options of text and id: those that were typed where there are such fields, else as names tell it."""
+    typed = {} if report.ref is None else report.ref.options
+    text, id = typed.get("text"), typed.get("id")
+    if text is None or not set(text.split(",")) <= set(fields):
+        text = text_field(fields)
+    if id is not None and id not in fields:
+        others = (name for name in map(str, fields) if name not in text.split(","))
+        id = next((name for name in others if name.lower().endswith("id")), None)
+    return {"text": text, "id": id}
 
 
 def _text(value: Any, name: str) -> str:

@@ -37,7 +37,7 @@ def binary_target(path: str, report: Report) -> Iterator[IO[bytes]]:
 
 
 def final_name(path: str, report: Report) -> Callable[[Path], Path]:
-    """Return what gives a finished output its name: ``NAME.partial`` if the documents ended with an error."""
+    """Return what gives a finished output its name: ``NAME.partial`` if the documents ended early."""
 
     def name(place: Path) -> Path:
         if report.stopped is None:

@@ -17,12 +17,13 @@ from spanloom.base.counted import counted
 from spanloom.base.errors import ParameterError, SpanloomError
 from spanloom.base.files import check_apart, whole_file
 from spanloom.base.parts import sweep
+from spanloom.base.wording import spoken
 from spanloom.recognizer import Recognizer
 from spanloom.scale.loading import ModelSource
 from spanloom.scale.manifests import FOLDER, Manifest, all_names, remove
 from spanloom.scale.pool import Done, run_here, run_in_process
 from spanloom.scale.shards import SHARD_BYTES, Shard, plan
-from spanloom.scale.work import TagSettings, Work
+from spanloom.scale.work import TagSettings, Work, seems_done
 
 Engine = Callable[[Work, Sequence[Shard]], Iterator[Done]]
 """Tags shards in any order, and yields each when it is done."""
@@ -138,8 +139,8 @@ def tag_files(
         check_apart((target / name for name in {*names, *known}), inputs)
         if known and not resume and not overwrite:
             raise ParameterError(
-                f"{out} has {counted(len(known), 'output')} of an earlier run; resume=True (--resume) does what is "
-                "missing and redoes what changed, overwrite=True (--overwrite) begins anew"
+                f"{out} has {counted(len(known), 'output')} of an earlier run; {spoken('--resume', 'resume=True')} "
+                f"does what is missing and redoes what changed, {spoken('--overwrite', 'overwrite=True')} begins anew"
             )
         if not resume:
             _times(target).unlink(missing_ok=True)
@@ -155,7 +156,7 @@ def tag_files(
         elif engine is None:
             engine = partial(run_here, jobs=jobs, threads=threads, watch=state.under_way, lost=lost)
         done: dict[str, Manifest] = {}
-        with _times(target).open("a", encoding="utf-8") as times:
+        with _times(target).open("a", encoding="utf-8") as times, state.counted_if_stopped(work):
             for shard, manifest, seconds in engine(work, shards):
                 done[manifest["output"]] = manifest
                 report.tagged += seconds > 0
@@ -191,7 +192,7 @@ class _State:
     """How far a run is, over all shards."""
 
     def __init__(self, shards: Sequence[Shard], tell: Callable[[int, int, int, int, int], None] | None) -> None:
-        self.total = sum(shard.size for shard in shards)
+        self.shards, self.total = shards, sum(shard.size for shard in shards)
         self.count, self.tell = len(shards), tell
         self.words = self.size = self.done = 0
 
@@ -207,6 +208,16 @@ class _State:
     def under_way(self, words: int, size: int) -> None:
         if self.tell is not None:
             self.tell(self.words + words, min(self.size + size, self.total), self.total, self.done, self.count)
+
+    @contextmanager
+    def counted_if_stopped(self, work: Work) -> Iterator[None]:
+        """Where the block ends early, tell how many shards are done: others than the engine gave may be, too."""
+        try:
+            yield
+        except BaseException:
+            self.done = sum(seems_done(work, shard) for shard in self.shards)
+            self.under_way(0, 0)
+            raise
 
 
 def _times(out: Path) -> Path:

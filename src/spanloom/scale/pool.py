@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 
 from spanloom.base.errors import SpanloomError
+from spanloom.base.wording import spoken
 from spanloom.scale.manifests import Manifest
 from spanloom.scale.shards import Shard
 from spanloom.scale.work import Work, tag_shard
@@ -118,7 +119,8 @@ def run_here(
                     if attempt == ATTEMPTS:
                         raise SpanloomError(
                             f"the worker of {shard.name} died {ATTEMPTS} times; it may need more memory than there is: "
-                            "try fewer jobs (--jobs). What is done stays: go on with resume=True (--resume)."
+                            f"try fewer jobs{spoken(' (--jobs)', '')}. What is done stays: go on with "
+                            f"{spoken('--resume', 'resume=True')}."
                         ) from None
                     left.appendleft((shard, attempt + 1))
                     free.append(_Worker(work, threads))

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.base.extras import need
+from spanloom.base.wording import spoken
 from spanloom.formats.compression import reading_bytes
 from spanloom.formats.reading import takes_folders
 from spanloom.formats.reference import Reference, bare
@@ -99,11 +100,17 @@ def plan(refs: Sequence[str], size: int = SHARD_BYTES) -> list[Shard]:
     return shards
 
 
+def is_cut(ref: Reference) -> bool:
+    """Whether the documents of a reference are in files that stand by themselves."""
+    return ref.path != "-" and not takes_folders(ref.format) and ref.format not in ("sample", "huggingface", "spacy")
+
+
 def _checked(text: str) -> Reference:
     ref = Reference.parse(text)
     if ref.path == "-":
-        raise ParameterError("standard input cannot be cut into shards; give files (on the command line: no --jobs)")
-    if takes_folders(ref.format) or ref.format in ("sample", "huggingface", "spacy"):
+        way = spoken(", or one output file without --jobs and --resume", "")
+        raise ParameterError(f"standard input cannot be cut into shards; give files{way}")
+    if not is_cut(ref):
         raise ParameterError(
             f"{text}: documents of the format {ref.format} are not in files that stand by themselves; convert them "
             "first: spanloom convert FROM to.jsonl"

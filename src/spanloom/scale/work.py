@@ -138,12 +138,27 @@ def tag_shard(work: Work, shard: Shard, progress: Progress | None = None, thread
     return manifest, time.perf_counter() - begun
 
 
-def _is_done(work: Work, shard: Shard, out: Path, old: Manifest) -> bool:
-    """Whether an output is what it would be if it were made now."""
+def seems_done(work: Work, shard: Shard) -> bool:
+    """Whether a shard has an output with a manifest that fits; files are not read for it, as with ``resume``."""
+    out, name = Path(work.out), work.settings.output(shard)
+    old = read_manifest(out, name)
+    try:
+        return old is not None and _fits(work, shard, old) and (out / name).stat().st_size == old.get("bytes")
+    except OSError:
+        return False
+
+
+def _fits(work: Work, shard: Shard, old: Manifest) -> bool:
+    """Whether an output was made from the same files, by the same model and with the same settings."""
     same = json.loads(json.dumps(work.source(shard)))
     if not old.get("skipped") and isinstance(settings := old.get("settings"), dict):
         same["settings"]["skip"] = settings.get("skip")  # where nothing had to be skipped, it does not matter
-    if any(old.get(key) != value for key, value in same.items()) or not is_intact(out, old):
+    return all(old.get(key) == value for key, value in same.items())
+
+
+def _is_done(work: Work, shard: Shard, out: Path, old: Manifest) -> bool:
+    """Whether an output is what it would be if it were made now."""
+    if not _fits(work, shard, old) or not is_intact(out, old):
         return False
     try:
         return ShardReader(shard, Report()).read_through() == old.get("input_sha256")
