@@ -56,7 +56,6 @@ MAY = {
         "formats",
         "models",
         "evaluation",
-        "bundled",
         "recognizer",
         "configuration",
         "tagging",

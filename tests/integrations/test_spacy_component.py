@@ -287,9 +287,8 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
             pipeline(None, **config)
     with pytest.raises(NotFittedError, match=r"neither a model nor learned one; give it a model file"):
         pipeline(None)("a")
-    for absent in (str(tmp_path / "absent.loom"), "gnia"):
-        with pytest.raises(ParameterError, match=rf"(?i)'spanloom' cannot open its model: .*no such file.*{absent}"):
-            pipeline(absent)
+    with pytest.raises(SpanloomError, match=r"absent\.loom"):
+        pipeline(str(tmp_path / "absent.loom"))("a")
     tagger = Recognizer(Tagger("pos")).fit([Sentence(["a"], columns={"pos": ["X"]})])
     with pytest.raises(ParameterError, match="tags the column 'pos', and finds no mentions"):
         pipeline(None).get_pipe("spanloom").use(tagger)

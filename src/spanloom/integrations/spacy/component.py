@@ -32,8 +32,8 @@ class SpanloomPipe(_Pipe):  # type: ignore[misc]
     vocab, name
         Those of the pipeline.
     model
-        A model file; looked for when the component is added, and opened when it is first needed. Without one, the
-        component learns from the examples that the pipeline is initialised with.
+        A model file; opened when it is first needed. Without one, the component learns from the examples that the
+        pipeline is initialised with.
     settings
         Of the recogniser that is trained, by short names: ``{"model": "edge", "max_iter": 50}``, see
         ``spanloom.configuration``.
