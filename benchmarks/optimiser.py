@@ -180,7 +180,7 @@ def draw(results: dict[str, Any]) -> None:
         axes[0][column].set_title(f"{one['problem']}\n{one['sentences']:,} sentences, l2 {one['l2']:.2g}", fontsize=9)
     axes[0][0].set_ylabel("above the optimum")
     axes[1][0].set_ylabel("above the optimum")
-    axes[0][0].legend(fontsize=7, frameon=False)
+    axes[0][0].legend(fontsize=7, frameon=False, loc="upper right")
     figure.savefig(RESULTS / "optimiser.png", dpi=110)
 
 

@@ -2,7 +2,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,20 +22,12 @@ struct Tagged {
   const HeldTexts* held;  // Python keeps it
 };
 
-// The pieces as bytes of Python, neighbours together as long as they are short; each is let go of as it is copied.
+// The pieces as bytes of Python; each is let go of as it is copied.
 nb::list as_bytes(std::vector<std::string> pieces) {
-  constexpr std::size_t kLong = std::size_t{1} << 20;
   nb::list out;
-  for (std::size_t i = 0; i < pieces.size();) {
-    std::size_t size = pieces[i].size(), last = i + 1;
-    while (last < pieces.size() && size + pieces[last].size() <= kLong) size += pieces[last++].size();
-    nb::object made = checked(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
-    char* to = PyBytes_AS_STRING(made.ptr());
-    for (; i < last; ++i) {
-      to = std::copy(pieces[i].begin(), pieces[i].end(), to);
-      pieces[i] = {};
-    }
-    out.append(std::move(made));
+  for (std::string& piece : pieces) {
+    out.append(nb::bytes(piece.data(), piece.size()));
+    piece = {};
   }
   return out;
 }
