@@ -37,6 +37,7 @@ from spanloom.learning import LBFGS
 
 Digests = dict[str, str]
 STILL_SECONDS = 5
+END_SECONDS = 10
 
 
 def digests(out: Path) -> Digests:
@@ -220,10 +221,13 @@ def scheduler(work: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
         parts += workers
         yield json.loads(place.read_text())["address"], workers
     finally:
-        for part in parts:
+        for part in reversed(parts):  # a worker that outlives its scheduler waits for it
             part.terminate()
-        for part in parts:
-            part.wait()
+            try:
+                part.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                part.kill()
+                part.wait()
 
 
 def dask_tagging(bench: Bench, work: Path) -> None:
