@@ -130,7 +130,7 @@ def test_split_refuses_what_makes_no_sense(tmp_path: Path) -> None:
     write([doc("a")], source)
     with pytest.raises(ParameterError, match="80/10/10"):
         run("split", source, "-o", str(tmp_path), "--parts", "x")
-    with pytest.raises(CorpusError, match="1 documents cannot be divided into 3"):
+    with pytest.raises(CorpusError, match="1 document cannot be divided into 3 parts; divide it by sentence"):
         run("split", source, "-o", str(tmp_path))
 
 

@@ -63,6 +63,8 @@ def test_every_way_of_tagging_keeps_what_was_done(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
     """And says how it could be resumed; the list of what was skipped stays beside it."""
+    if "parquet" in more:
+        pytest.importorskip("pyarrow")
     records = [{"id": str(k), "text": "Anna sings."} for k in range(200)]
     lines = [json.dumps(record) + "\n" for record in records]
     (tmp_path / "in.jsonl").write_text("".join(["{\n"] * ("skip" in more) + lines))

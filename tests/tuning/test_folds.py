@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanloom.base.counted import counted
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
 from spanloom.tuning.folds import folds, others
@@ -16,7 +17,7 @@ def test_every_document_is_in_one_fold_and_no_id_in_two(ids, k, seed):
     """A partition of the documents that is also one of the ids, as even as can be."""
     documents = [Document([], id=i) for i in ids]
     if len(set(ids)) < k:
-        with pytest.raises(ParameterError, match=f"got {k} for {len(set(ids))} documents"):
+        with pytest.raises(ParameterError, match=f"got {k} for {counted(len(set(ids)), 'document')}; mark"):
             folds(documents, k, seed=seed)
         return
     parts = folds(documents, k, seed=seed)

@@ -21,7 +21,7 @@ from spanloom.scale.loading import deposited
 from spanloom.scale.sharded import RowSum, TreeSum
 
 
-class Missing(NamedTuple):
+class LostBlock(NamedTuple):
     """The answer of workers that have not the blocks they are asked for: which parts, and the last worker asked."""
 
     parts: tuple[int, ...]
@@ -93,7 +93,7 @@ def with_blocks(
     own = {} if run in _ended else _held.setdefault(run, {})
     own.update({b: _Held(data) for b, data in blocks.items() if data is not None and b not in own})
     if not own.keys() >= blocks.keys():
-        return Missing((part,), need("distributed", "dask").get_worker().address)
+        return LostBlock((part,), need("distributed", "dask").get_worker().address)
     return function([own[b] for b in sorted(blocks)], *arguments)
 
 
@@ -129,13 +129,13 @@ def pass_on(x: Floats32) -> Floats32:
     return x
 
 
-def add(left: RowSum | Missing, right: RowSum | Missing) -> RowSum | Missing:
+def add(left: RowSum | LostBlock, right: RowSum | LostBlock) -> RowSum | LostBlock:
     """Add up neighbours; where blocks are missing, say which."""
-    if isinstance(left, Missing) and isinstance(right, Missing):
-        return Missing(left.parts + right.parts, right.worker)
-    if isinstance(left, Missing):
+    if isinstance(left, LostBlock) and isinstance(right, LostBlock):
+        return LostBlock(left.parts + right.parts, right.worker)
+    if isinstance(left, LostBlock):
         return left
-    return right if isinstance(right, Missing) else left.plus(right)
+    return right if isinstance(right, LostBlock) else left.plus(right)
 
 
 def forget(run: str) -> None:

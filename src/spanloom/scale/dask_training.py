@@ -23,7 +23,7 @@ from spanloom.models.structured import StructuredModel
 from spanloom.scale import dask_blocks
 from spanloom.scale.blocks import BlockData, Numbers, Plan
 from spanloom.scale.dask import send
-from spanloom.scale.dask_blocks import Missing
+from spanloom.scale.dask_blocks import LostBlock
 from spanloom.scale.sharded import Crew, RowSum, ShardedLearner
 
 CHECK_SECONDS = 2.0
@@ -135,7 +135,7 @@ class DaskCrew(Crew):
             self.watch(EvaluationCost(x.nbytes, total.nbytes, between, time.perf_counter() - begun))
         return total.value, total.gradient
 
-    def _add_up(self, number: int, x: Floats32) -> RowSum | Missing:
+    def _add_up(self, number: int, x: Floats32) -> RowSum | LostBlock:
         """Send the weights to one worker; let workers pass them on, evaluate, and add up in pairs."""
         weights = self._broadcast(x)
         sums = [
@@ -148,7 +148,7 @@ class DaskCrew(Crew):
         while not self._done(sums):
             if self._homeless(set(range(len(self._parts)))):
                 raise CancelledError("a worker is gone")
-        found: RowSum | Missing = self.client.gather(sums[0], direct=self._direct)
+        found: RowSum | LostBlock = self.client.gather(sums[0], direct=self._direct)
         return found
 
     def _broadcast(self, x: Floats32) -> dict[str | None, Any]:
@@ -234,7 +234,7 @@ class DaskCrew(Crew):
             for future in self._done(list(pending)):
                 k = pending.pop(future)
                 found = future.result()
-                if isinstance(found, Missing):
+                if isinstance(found, LostBlock):
                     self._homes[k] = found.worker
                     pending[self._start(function, k, arguments, with_data=True)] = k
                 else:
