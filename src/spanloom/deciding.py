@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
@@ -21,6 +22,7 @@ from spanloom.decisions.thresholds import Scored
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.reliability import reliability
 from spanloom.evaluation.score import Score, micro
+from spanloom.evaluation.significance import bootstrap, unit_counts
 from spanloom.models.base import Mentions, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.trained import Trained
@@ -29,6 +31,8 @@ from spanloom.schemes.flat import overlapping
 FOLDS = 5
 """Without development data, thresholds are chosen by so many further trainings."""
 ON_DEV = "development data"
+ONE_ERROR = 0.6827
+"""An interval of this confidence reaches one standard error to both sides."""
 
 
 def settle(decision: Decision, task: Task, fitted: Fitted) -> tuple[Rule, dict[str, Any]]:
@@ -123,23 +127,27 @@ def never_two(sentences: Sequence[Sentence]) -> bool:
 def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None) -> tuple[Rule, dict[str, Any]]:
     """Compare decisions on development data; the mention penalties of the training are one of them.
 
-    Thresholds on probabilities are not, where these are uncalibrated margins, which have a threshold of their own, or
-    bounds, which are slow.
+    Thresholds on probabilities, one for each label, fit the data that they are chosen on more closely than a penalty:
+    they are taken where they are better by more than a standard error. They are not tried where probabilities are
+    uncalibrated margins, which have a threshold of their own, or bounds, which are slow.
     """
     penalties = [dict(part.penalty) for part in trained.parts]
-    scores: dict[str, Score] = {}
+    counts: dict[str, npt.NDArray[np.int64]] = {}
     if any(penalties):
-        scores["penalty"] = seen.score(best, trained, threads)
+        counts["penalty"] = seen.counts(best, trained, threads)
         trained.set_penalty({})
         if len(penalties) > 1 and seen.sentences is not None:  # what parts believe may depend on what others find
             seen = _Seen.on(seen.sentences, trained, threads)
-    scores["best"] = seen.score(best, trained, threads)
+    counts["best"] = seen.counts(best, trained, threads)
     by_threshold = best
     if best.calibration is not None or trained.belief not in ("scores", "bound"):
         thresholds = ExpectedF1().choose(seen.scored(best, trained), seen.gold, sorted(trained.labels))
         by_threshold = replace(best, thresholds=thresholds)
-        scores["f1"] = seen.score(by_threshold, trained, threads)
-    chosen = max(("best", "penalty", "f1"), key=lambda name: scores[name].f1 if name in scores else -1.0)
+        counts["f1"] = seen.counts(by_threshold, trained, threads)
+    scores = {name: _summed(own) for name, own in counts.items()}
+    chosen = max(("best", "penalty"), key=lambda name: scores[name].f1 if name in scores else -1.0)
+    if "f1" in counts and bootstrap(counts["f1"], counts[chosen], level=ONE_ERROR).difference["f1"].low > 0:
+        chosen = "f1"
     if chosen == "penalty":
         for part, penalty in zip(trained.parts, penalties, strict=True):
             part.set_penalty(penalty)
@@ -147,6 +155,11 @@ def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None)
     facts: dict[str, Any] = {"name": "auto", "chosen": chosen, "chosen_on": seen.name, **scores[chosen].to_json()}
     facts["tried"] = {name: score.f1 for name, score in scores.items()}
     return rule, facts if rule.thresholds is None else {**facts, "thresholds": dict(rule.thresholds)}
+
+
+def _summed(counts: npt.NDArray[np.int64]) -> Score:
+    gold, predicted, correct = map(int, counts.sum(axis=0))
+    return Score(gold, predicted, correct, correct)
 
 
 def _checked(best: Rule, task: Task, trained: Trained) -> dict[str, Any]:
@@ -201,6 +214,10 @@ class _Seen:
         """Look at development data."""
         found = _known(trained.find_above(dev, FLOOR, threads), dev)
         return cls(ON_DEV, dev, found, trained.find(dev, threads), [s.mentions for s in dev])
+
+    def counts(self, rule: Rule, trained: Trained, threads: int | None) -> npt.NDArray[np.int64]:
+        """Count gold, found and right mentions of every sentence of the development data."""
+        return unit_counts(self.gold, rule.answers(trained, self.sentences or (), threads))
 
     def score(self, rule: Rule, trained: Trained, threads: int | None) -> Score:
         """Score the answers by a rule; without development data, by a threshold on held-out probabilities."""

@@ -42,13 +42,23 @@ def test_development_data_without_mentions_are_refused_before_training(
 def test_every_rule_that_was_tried_is_told(tmp_path: Path) -> None:
     """With its F1 on the development data; the thresholds of the one that is taken; on how much that was chosen."""
     told = run("train", "sample:train", "--dev", "sample:dev", "--model", "edge", *QUICK, "-o", tmp_path / "m.loom")
+    ner = Recognizer.load(tmp_path / "m.loom")
+    decision = ner.training_["decision"]
+    assert decision["chosen"] == "penalty"
+    assert f"decision mention penalty {ner.penalty_curve_.chosen:g}: F1 {100 * decision['f1']:.2f}" in told
+    assert f"best structure: F1 {100 * decision['tried']['best']:.2f}" in told
+    assert f"thresholds on probabilities: F1 {100 * decision['tried']['f1']:.2f}" in told
+    assert f"chosen on {decision['gold']} mentions; new text may have less" in told
+
+
+def test_thresholds_are_told(tmp_path: Path) -> None:
+    told = run(
+        *("train", "sample:train", "--dev", "sample:dev", "--model", "edge", *QUICK, "--decide", "f1"),
+        *("-o", tmp_path / "m.loom"),
+    )
     decision = Recognizer.load(tmp_path / "m.loom").training_["decision"]
-    assert decision["chosen"] == "f1"
     (threshold,) = {f"{value:.3g}" for value in decision["thresholds"].values()}
     assert f"decision thresholds on probabilities (from {threshold}): F1 {100 * decision['f1']:.2f}" in told
-    assert f"best structure: F1 {100 * decision['tried']['best']:.2f}" in told
-    assert f"F1 {100 * decision['tried']['penalty']:.2f}" in told
-    assert f"chosen on {decision['gold']} mentions; new text may have less" in told
 
 
 def test_a_precision_that_is_not_assured_is_said(tmp_path: Path) -> None:

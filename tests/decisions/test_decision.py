@@ -242,10 +242,21 @@ def test_the_decision_counts_in_predict_and_in_the_file(train, dev, decide, tmp_
     assert again.decide == decision(decide)
     assert again.predict(dev) == ner.predict(dev)
     if decide == "auto":
-        assert told["f1"] == max(told["tried"].values())
+        assert told["f1"] == told["tried"][told["chosen"]]
+        assert told["chosen"] == "f1" or told["f1"] == max(told["tried"][name] for name in ("best", "penalty"))
     else:
         assert ner.rule_.thresholds is not None
         assert all(m.prob >= ner.rule_.thresholds[m.label] for doc in ner.predict(dev) for m in doc.mentions)
+
+
+@pytest.mark.parametrize(("times", "chosen"), [(1, "penalty"), (60, "f1")])
+def test_thresholds_must_be_better_by_a_standard_error(train, dev, times, chosen):
+    """A gain that is small on little data is not small on the same data many times: the error falls with their root."""
+    ner = Recognizer("edge", trainer=Auto(max_iter=15), keep="longest", threads=1).fit(train)
+    ner.set_decision("auto", dev * times)
+    told = ner.training_["decision"]
+    assert 0 < told["tried"]["f1"] - told["tried"]["penalty"] < 0.01
+    assert told["chosen"] == chosen
 
 
 def test_without_dev_thresholds_are_cross_fitted(train):

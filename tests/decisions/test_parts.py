@@ -32,7 +32,7 @@ def fit(model, decide, train, dev=None):
 
 @pytest.mark.parametrize("model", [name for name in REDUCTIONS if name != "joined"])  # its lists of sets take minutes
 def test_auto_weighs_penalties_of_parts_against_none(model, sample):
-    """All three ways are scored as a recogniser scores that has only that way, and the best of them is used."""
+    """All three ways are scored as a recogniser scores that has only that way; thresholds must be clearly better."""
     train, dev = sample
     ner = fit(model, "auto", train, dev)
     tried = ner.training_["decision"]["tried"]
@@ -47,7 +47,9 @@ def test_auto_weighs_penalties_of_parts_against_none(model, sample):
     assert any(part.penalty for part in penalised.parts_)
     assert tried["penalty"] == pytest.approx(f1(penalised))
     chosen = ner.training_["decision"]["chosen"]
-    assert tried[chosen] == max(tried.values())
+    assert tried[chosen] == max(tried.values()) or (
+        chosen != "f1" and tried[chosen] == max(tried["best"], tried["penalty"])
+    )
     assert f1(ner) == pytest.approx(tried[chosen])
     assert bool(ner.mention_penalty_) == (chosen == "penalty")
 
