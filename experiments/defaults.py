@@ -190,8 +190,8 @@ EXPERIMENT = Experiment(
         "train.jsonl --dev dev.jsonl` does; reductions, which it leaves the best structure, have the penalty. Nothing "
         "was tried on test parts. Features are the default ones. Models that cannot hold all mentions are trained on "
         "the longest, and scored on all. `default` is what is taken where nothing is set. BC2GM has no development "
-        "part; the last tenth of its training part stands for it, and its reader cuts tokens at the edges of mentions, so"
-        " that F1 is higher than on text. *Other sentences*: how much labels share was chosen there, on training "
+        "part; the last tenth of its training part stands for it, and its reader cuts tokens at the edges of mentions, "
+        "so that F1 is higher than on text. *Other sentences*: how much labels share was chosen there, on training "
         "sentences that no other line up to 1,500 sentences sees. `training` is in seconds of a busy machine."
     ),
     finish=draw,
