@@ -261,7 +261,8 @@ def tag_lines(
     whole
         Whether lines have the whole documents; False for ids and mentions.
     counts
-        Counts what the lines so far have: ``"documents"``, ``"words"`` (tokens) and ``"mentions"``.
+        Counts what the lines so far have: ``"documents"``, ``"words"`` (tokens) and ``"mentions"``. It changes with the
+        last piece of some lines, which are then whole.
     labels
         Counts the mentions by label.
     probabilities, above
@@ -285,13 +286,16 @@ def tag_lines(
         full, batch, size = batch, [], 0
         metas = [one.meta if whole else "" for one in full]
         tagged = tagger.tag([one.text for one in full], probabilities=probabilities, above=above)
-        done.update(documents=len(full), words=tagged.texts.tokens, mentions=tagged.found.size)
-        by_label.update(tagged.by_label())
+        more = {"documents": len(full), "words": tagged.texts.tokens, "mentions": tagged.found.size}
+        found = tagged.by_label()
         ids = [one.id for one in full]
         del full
         pieces = tagged.json_pieces(ids, metas, whole=whole)
         del tagged
         while pieces:
+            if len(pieces) == 1:
+                done.update(more)
+                by_label.update(found)
             yield pieces.pop(0)
 
     for item in items:

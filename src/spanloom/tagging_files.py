@@ -84,9 +84,9 @@ def write_lines(pieces: Iterable[bytes], target: Reference, counts: Counter[str]
     Parameters
     ----------
     pieces
-        Some lines each.
+        Some lines each, or parts of a long one.
     counts
-        How many ``"documents"`` and ``"mentions"`` the pieces have that were taken so far.
+        How many ``"documents"`` and ``"mentions"`` the lines have that were taken so far as a whole.
     """
     report = Report(ref=target)
 

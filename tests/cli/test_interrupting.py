@@ -101,6 +101,36 @@ def test_every_way_of_tagging_keeps_what_was_done(
     assert (tmp_path / "out.x.skipped.jsonl").exists() == ("skip" in more)
 
 
+def test_a_long_document_is_kept_whole(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its line is written in pieces; a signal that comes between two of them waits for the others."""
+    long = {"id": "long", "text": "Anna sings. " * 60_000}
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in (long, {"id": "b", "text": "Bert."})))
+    usual, pieces = spanloom.cli.counting.watched, []
+
+    def interrupted(items: Any, **options: Any) -> Iterator[Any]:
+        for item in usual(items, **options):
+            pieces.append(item)
+            if len(pieces) == 2:
+                os.kill(os.getpid(), signal.SIGTERM)
+            yield item
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spanloom.tagging.BATCH_TEXTS", 1)
+    monkeypatch.setattr("spanloom.cli.tag.watched", interrupted)
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        done = CliRunner().invoke(app, ["tag", str(model), str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "o.jsonl")])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert done.exit_code == 130
+    assert len(pieces) > 2  # the signal was not the end of it
+    (line,) = (tmp_path / "o.jsonl.partial").read_text().splitlines()
+    assert json.loads(line)["text"] == long["text"]
+    assert "1 document" in done.stderr
+
+
 def test_a_signal_waits_until_a_document_is_written(tmp_path: Path) -> None:
     """A second one does not."""
     for signals, expected in ((1, ["begun", "done"]), (2, ["begun"])):

@@ -15,8 +15,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def unbroken(items: Iterable[T], path: str) -> Iterator[Iterable[T]]:
+def unbroken(items: Iterable[T], path: str, done: Callable[[], int] | None = None) -> Iterator[Iterable[T]]:
     """Give items to be written to a file; a signal that comes while one of them is written waits until that is done.
+
+    ``done`` counts whole documents: where items are pieces of them, a signal waits until it has changed.
 
     It is then raised where the next item is asked for, as ``KeyboardInterrupt``, and whoever writes can keep what is
     there. A second signal does not wait. Pipes may be full for ever: writing to them can be interrupted at any time.
@@ -27,14 +29,17 @@ def unbroken(items: Iterable[T], path: str) -> Iterator[Iterable[T]]:
         yield items
         return
     with _held() as hold:
-        yield _one_by_one(items, hold)
+        yield _one_by_one(items, hold, done)
 
 
-def _one_by_one(items: Iterable[T], hold: Callable[[bool], None]) -> Iterator[T]:
+def _one_by_one(items: Iterable[T], hold: Callable[[bool], None], done: Callable[[], int] | None) -> Iterator[T]:
+    before = 0
     for item in items:
         hold(True)
         yield item
-        hold(False)
+        if done is None or done() != before:
+            hold(False)
+            before = 0 if done is None else done()
 
 
 @contextmanager

@@ -224,7 +224,7 @@ def _tag_texts(
         lambda items: tag_lines(ner, items, whole=whole, counts=counts, probabilities=probabilities, above=above),
     )
     shown = watched(pieces, quiet=target.path == "-", count=lambda: counts["documents"])
-    with unbroken(shown, target.path) as lines:
+    with unbroken(shown, target.path, lambda: counts["documents"]) as lines:
         return write_lines(lines, target, counts)
 
 
