@@ -155,7 +155,7 @@ def draw(results: dict[str, Result], folder: Path) -> None:
     figure, axes = plt.subplots(figsize=(7, 4.5))
     for number, way in enumerate(("default", *MODELS)):
         points = [(size, results.get(f"GENIA, {'all' if size == ALL else size}: {way}")) for size in (*SIZES, ALL)]
-        known = [(r["sentences"], 100 * r["decided"]) for _, r in points if r]
+        known = [(r["sentences"], 100 * r["decided"]) for _, r in points if r and "decided" in r]
         if known:
             wide = 2.4 if way == "default" else 1.1
             style = "-" if number < COLOURS else "--"
