@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spanloom.corpus.crossfit import cross_fit
+from spanloom.corpus.crossfit import blocks, cross_fit
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.calibration import Calibration, calibrate
@@ -127,9 +127,10 @@ def never_two(sentences: Sequence[Sentence]) -> bool:
 def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None) -> tuple[Rule, dict[str, Any]]:
     """Compare decisions on development data; the mention penalties of the training are one of them.
 
-    Thresholds on probabilities, one for each label, fit the data that they are chosen on more closely than a penalty:
-    they are taken where they are better by more than a standard error. They are not tried where probabilities are
-    uncalibrated margins, which have a threshold of their own, or bounds, which are slow.
+    Thresholds on probabilities, one for each label, fit the data that they are chosen on more closely than a penalty.
+    So each block of neighbouring sentences is decided by thresholds from the others, and if that is better by more than
+    a standard error, thresholds from all are taken. They are not tried where probabilities are uncalibrated margins,
+    which have a threshold of their own, or bounds, which are slow.
     """
     penalties = [dict(part.penalty) for part in trained.parts]
     counts: dict[str, npt.NDArray[np.int64]] = {}
@@ -141,9 +142,8 @@ def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None)
     counts["best"] = seen.counts(best, trained, threads)
     by_threshold = best
     if best.calibration is not None or trained.belief not in ("scores", "bound"):
-        thresholds = ExpectedF1().choose(seen.scored(best, trained), seen.gold, sorted(trained.labels))
-        by_threshold = replace(best, thresholds=thresholds)
-        counts["f1"] = seen.counts(by_threshold, trained, threads)
+        by_threshold = _thresholds(best, trained, seen)
+        counts["f1"] = _elsewhere(best, trained, seen, threads)
     scores = {name: _summed(own) for name, own in counts.items()}
     chosen = max(("best", "penalty"), key=lambda name: scores[name].f1 if name in scores else -1.0)
     if "f1" in counts and bootstrap(counts["f1"], counts[chosen], level=ONE_ERROR).difference["f1"].low > 0:
@@ -151,10 +151,25 @@ def _best_on_dev(trained: Trained, best: Rule, seen: _Seen, threads: int | None)
     if chosen == "penalty":
         for part, penalty in zip(trained.parts, penalties, strict=True):
             part.set_penalty(penalty)
-    rule = by_threshold if chosen == "f1" else best
-    facts: dict[str, Any] = {"name": "auto", "chosen": chosen, "chosen_on": seen.name, **scores[chosen].to_json()}
+    facts: dict[str, Any] = {"name": "auto", "chosen": chosen, "chosen_on": seen.name}
     facts["tried"] = {name: score.f1 for name, score in scores.items()}
-    return rule, facts if rule.thresholds is None else {**facts, "thresholds": dict(rule.thresholds)}
+    if chosen != "f1":
+        return best, facts | scores[chosen].to_json()
+    score = seen.score(by_threshold, trained, threads)
+    return by_threshold, facts | score.to_json() | {"thresholds": dict(by_threshold.thresholds or {})}
+
+
+def _thresholds(best: Rule, trained: Trained, seen: _Seen) -> Rule:
+    return replace(best, thresholds=ExpectedF1().choose(seen.scored(best, trained), seen.gold, sorted(trained.labels)))
+
+
+def _elsewhere(best: Rule, trained: Trained, seen: _Seen, threads: int | None) -> npt.NDArray[np.int64]:
+    """Count the mentions of every sentence, those of each block by thresholds that were chosen on the others."""
+    parts = blocks([1] * len(seen.gold), FOLDS)
+    if len(parts) < 2:
+        return seen.counts(_thresholds(best, trained, seen), trained, threads)
+    own = [_thresholds(best, trained, seen.without(block)) for block in parts]
+    return np.concatenate([seen.of(b).counts(rule, trained, threads) for b, rule in zip(parts, own, strict=True)])
 
 
 def _summed(counts: npt.NDArray[np.int64]) -> Score:
@@ -214,6 +229,19 @@ class _Seen:
         """Look at development data."""
         found = _known(trained.find_above(dev, FLOOR, threads), dev)
         return cls(ON_DEV, dev, found, trained.find(dev, threads), [s.mentions for s in dev])
+
+    def of(self, block: range) -> _Seen:
+        """Only the sentences of a block."""
+        a, b = block.start, block.stop
+        sentences = None if self.sentences is None else self.sentences[a:b]
+        return _Seen(self.name, sentences, self.candidates[a:b], self.best[a:b], self.gold[a:b])
+
+    def without(self, block: range) -> _Seen:
+        """All sentences but those of a block."""
+        one, two = self.of(range(block.start)), self.of(range(block.stop, len(self.gold)))
+        sentences = None if self.sentences is None else [*(one.sentences or ()), *(two.sentences or ())]
+        found, best = [*one.candidates, *two.candidates], [*one.best, *two.best]
+        return _Seen(self.name, sentences, found, best, [*one.gold, *two.gold])
 
     def counts(self, rule: Rule, trained: Trained, threads: int | None) -> npt.NDArray[np.int64]:
         """Count gold, found and right mentions of every sentence of the development data."""

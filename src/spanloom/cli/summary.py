@@ -132,13 +132,17 @@ def _calibration(facts: Mapping[str, Any]) -> str:
     )
 
 
+_ELSEWHERE = " on fifths of these data, each by thresholds that the others chose"
+
+
 def _decision(chosen: Mapping[str, Any], curve: Curve | None) -> str:
     """Say what the decision gives on the data that it was chosen on, and what others gave."""
     penalty = f"mention penalty {0.0 if curve is None else curve.chosen or 0.0:g}"
     words = {"best": "best structure", "penalty": penalty, "f1": "thresholds on probabilities"}
     how = chosen.get("chosen", chosen["name"])
     score = f"F1 {100 * chosen['f1']:.2f}, P {100 * chosen['precision']:.2f}, R {100 * chosen['recall']:.2f}"
-    others = [f"{words[name]}: F1 {100 * f1:.2f}" for name, f1 in chosen.get("tried", {}).items() if name != how]
+    tried = {words[name]: f1 for name, f1 in chosen.get("tried", {}).items() if name != how or name == "f1"}
+    others = [f"{name}: F1 {100 * f1:.2f}{_ELSEWHERE if name == words['f1'] else ''}" for name, f1 in tried.items()]
     if "tried" in chosen and curve is not None and "penalty" not in chosen["tried"]:
         others.append("no mention penalty is better than none")
     named = words.get(how, f"{chosen.get('what', '')} {chosen.get('asked', '')}")

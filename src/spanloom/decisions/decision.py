@@ -110,8 +110,9 @@ class Best(Decision):
 class OnDev(Decision):
     """The one with the highest F1 on development data.
 
-    The best structure, the best structure with a mention penalty that is chosen there, or a threshold on the
-    probability of mentions (``ExpectedF1``).
+    The best structure, the best structure with a mention penalty that is chosen there, or thresholds on the
+    probability of mentions (``ExpectedF1``) if they are better by more than a standard error on blocks of these data
+    that did not choose them.
     """
 
     name = "auto"
