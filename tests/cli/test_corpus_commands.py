@@ -104,6 +104,14 @@ def test_validate_checks_tags_against_the_scheme_that_fits_best(tmp_path: Path, 
     assert result.exit_code == (errors > 0)
 
 
+def test_validate_says_which_files_have_most_of_what_it_does_not_show(tmp_path: Path) -> None:
+    for name, times in (("a", 4), ("b", 2)):
+        (tmp_path / f"{name}.txt").write_text(f"Hello {name}.\n")
+        (tmp_path / f"{name}.ann").write_text("".join(f"T{k}\tX 0 3\tHel\n" for k in range(1, times + 1)))
+    result = run("validate", f"brat:{tmp_path}", "--show", 1)
+    assert f"… and 5 more of misaligned; in 2 files, most in {tmp_path}/a.ann 4, {tmp_path}/b.ann 2" in result.output
+
+
 def test_split_is_complete_disjoint_and_the_same_for_the_same_seed(tmp_path: Path) -> None:
     source = str(tmp_path / "all.jsonl")
     write([doc(f"d{k}") for k in range(20)], source)

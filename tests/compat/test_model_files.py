@@ -133,8 +133,10 @@ def test_families_say_what_the_attributes_are():
         empty = none.astype(np.uint32)
         return ChainModel([], list(names), np.zeros(1 + len(names), np.int64), empty, none, empty, empty, none)
 
-    tutorial = model("word.lower():the", "word.lower():a", "bias", "-1:word.istitle()", "+1:tag:NN", "w[0]=x:y")
-    kinds = {"word.lower()": 2, "bias": 1, "-1:word.istitle()": 1, "+1:tag": 1, "w[0]": 1}
+    tutorial = model(
+        "word.lower():the", "word.lower():a", "bias", "-1:word.istitle()", "+1:tag:NN", "w[0]=x:y", "word[-3:]=ing"
+    )
+    kinds = {"word.lower()": 2, "bias": 1, "-1:word.istitle()": 1, "+1:tag": 1, "w[0]": 1, "word[-3:]": 1}
     assert tutorial.families() == kinds
     assert not tutorial.has_templates()
     assert model("w[0]=rain", "w[-1]|w[0]=the|rain", "pos[1]=", "__BOS__").has_templates()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -46,7 +47,8 @@ def validate(
                 console.print(f"{problem.severity} {problem.kind} {problem}")
         for kind, count in report.counts.items():
             if show and count > show:
-                console.print(f"… and {count - show} more of {kind}")
+                files = Counter(_file(problem.where) for problem in report.problems if problem.kind == kind)
+                console.print(f"… and {count - show:,} more of {kind}{_most(files)}", markup=False)
         warnings = sum(report.counts.values()) - report.errors
         found = (documents, "document"), (report.errors, "error"), (warnings, "warning")
         console.print(f"{ref}: {', '.join(counted(number, what) for number, what in found)}")
@@ -54,3 +56,25 @@ def validate(
         print(json.dumps(results[0] if len(results) == 1 else results, ensure_ascii=False))
     if failed:
         raise typer.Exit(1)
+
+
+FILES = 5
+
+
+def _file(where: str) -> str:
+    """The file of a place: what stands before the numbers of lines and documents.
+
+    Examples
+    --------
+    >>> _file("a.ann:3"), _file("a.jsonl:2, document '7'")
+    ('a.ann', 'a.jsonl')
+    """
+    return where.split(",")[0].rstrip("0123456789").removesuffix(":")
+
+
+def _most(files: Counter[str]) -> str:
+    """Say which files have most of something, if there are several."""
+    if len(files) < 2:
+        return ""
+    shown = ", ".join(f"{name} {count:,}" for name, count in files.most_common(FILES))
+    return f"; in {len(files):,} files, most in {shown}; --show 0 lists all"

@@ -94,8 +94,8 @@ class ChainModel:
     def families(self) -> Counter[str]:
         """Count attributes by what stands before their value, e.g. ``word.lower()`` of ``word.lower():the``.
 
-        The value begins after the first ``=`` or ``:``, but for an offset in front (``-1:word.lower():the``). An
-        attribute without a value is a family of its own.
+        The value begins after the first ``=`` or ``:``, but for an offset in front (``-1:word.lower():the``)
+        and a slice (``word[-3:]=ing``). An attribute without a value is a family of its own.
         """
         found = (_FAMILY.match(name) for name in self.attributes)
         return Counter(match[0] for match in found if match)
@@ -106,7 +106,7 @@ class ChainModel:
         return bool(named) and all(_TEMPLATE.match(name) for name in named)
 
 
-_FAMILY = re.compile(r"([-+]?\d+:)?[^=:]*")
+_FAMILY = re.compile(r"([-+]?\d+:)?(?:\[[^][=]{0,20}]|[^=:])*")
 _TEMPLATE = re.compile(r"[^][|=]+\[-?\d+](\|[^][|=]+\[-?\d+])*=")
 
 
