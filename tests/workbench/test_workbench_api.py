@@ -170,7 +170,7 @@ def test_what_is_imported_comes_out_again(client: TestClient, tmp_path: Path) ->
         json.dumps({"id": d.id, "tokens": d.tokens, "sentences": _ranges(d), "mentions": _mentions(d)}) for d in docs
     )
     answer = client.post("/api/import?name=dev.jsonl", content=lines.encode())
-    assert answer.json() == {"added": len(docs), "notes": []}
+    assert answer.json() == {"added": len(docs), "known": 0, "notes": []}
     path = tmp_path / "out.jsonl"
     path.write_bytes(client.get("/api/export?format=jsonl&layer=gold").content)
     back = {d.id: d for d in read(path)}
@@ -219,6 +219,49 @@ def test_an_archive_of_brat_files_is_read(client: TestClient) -> None:
     assert view["text"]["sentences"][0]["words"] == ["The", "IL", "-", "2", "gene", "."]
     assert view["sheet"]["mentions"] == [{"label": "DNA", "parts": [[1, 5]]}]
     assert view["sheet"]["confirmed"] == [0]
+
+
+def test_what_the_project_has_already_is_left_out(client: TestClient, project: Project) -> None:
+    """With the same name, text and mentions; anything new comes in, under a name that is free in brat's folders too."""
+    brat = {"x.txt": b"The IL-2 gene.", "x.ann": b"T1\tDNA 4 13\tIL-2 gene\n"}
+    more = {**brat, "x.ann": brat["x.ann"] + b"T2\tprotein 4 8\tIL-2\n"}
+
+    def add(files: dict[str, bytes]) -> tuple[int, int]:
+        told = client.post("/api/import?name=x.zip&format=brat", content=_zip(files)).json()
+        return told["added"], told["known"]
+
+    assert [add(files) for files in (brat, brat, more)] == [(1, 0), (0, 1), (1, 0)]
+    assert client.post("/api/import?name=x.txt", content=b"The IL-2 gene.").json()["added"] == 1
+    names = [row[0] for row in project.db.rows("SELECT name FROM documents")]
+    assert names == ["one", "x", "x (2)", "x.txt (2)"] or len({n.removesuffix(".txt") for n in names}) == len(names)
+    assert client.get("/api/export?format=brat").status_code == 200
+
+
+def test_formats_take_their_options(client: TestClient, project: Project) -> None:
+    """As typed in the page; none reads another file of the machine."""
+    text = "Crème brûlée.".encode("cp1252")
+    assert "encoding" in client.post("/api/import?name=a.txt", content=text).json()["error"]
+    sent = {"name": "a.txt", "options": "encoding=cp1252"}
+    assert client.post("/api/import", params=sent, content=text).json()["added"] == 1
+    assert project.documents.get(2).text == "Crème brûlée."
+    for wrong in ("encoding", "iob2=/etc/passwd", "colour=red"):
+        refused = client.post("/api/import", params={"name": "b.conllu", "options": wrong}, content=b"1\ta\n\n")
+        assert refused.status_code == 400
+    assert (
+        "root:"
+        not in client.post(
+            "/api/import", params={"name": "b.conllu", "options": "iob2=/etc/passwd"}, content=b"1\ta\n\n"
+        ).text
+    )
+    nested = Change(add=(Mention("A", ((0, 1),)), Mention("B", ((0, 2),))))
+    project.sheets.change(1, "ann", 0, "add", nested)
+    asked = {"format": "conll", "layer": "ann"}
+    assert "layers=2" in client.get("/api/export", params=asked).json()["error"]
+    assert client.get("/api/export", params={**asked, "options": "layers=2"}).status_code == 200
+
+
+def test_an_ann_file_alone_says_what_is_missing(client: TestClient) -> None:
+    assert ".zip" in client.post("/api/import?name=x.ann", content=b"T1\tX 0 1\ta\n").json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -346,7 +389,8 @@ def test_programs_put_documents_in_get_them_out_and_train(client: TestClient, pr
     text = "Anna Lindqvist was elected mayor of Tarnby."
     gold = [{"label": "PER", "chars": [[0, 14]]}]
     assert client.post("/documents", json={"documents": [{"id": "a", "text": text, "mentions": gold}]}).json() == {
-        "added": 1
+        "added": 1,
+        "known": 0,
     }
     got = client.get("/documents").json()
     assert (got["total"], got["documents"][1]["mentions"][0]["text"]) == (2, "Anna Lindqvist")

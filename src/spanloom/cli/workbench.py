@@ -48,8 +48,9 @@ def workbench(
     console = make_console()
     opened = Project(project)
     for ref in corpus or []:
-        added = opened.read(ref, mentions, True if held_out else None)
-        console.print(f"{ref}: {counted(added, 'document')} added")
+        added, known = opened.read(ref, mentions, True if held_out else None)
+        left = f", {known:,} left out: the project has the same already" if known else ""
+        console.print(f"{ref}: {counted(added, 'document')} added{left}", markup=False)
     if labels:
         opened.labels.add([name.strip() for name in labels.split(",") if name.strip()])
     serve(opened, port, open_page=open_page, ready=lambda address: console.print(f"{address}  (Ctrl-C stops)"))

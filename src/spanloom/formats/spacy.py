@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from spanloom.base.errors import CorpusError
 from spanloom.base.extras import need
 from spanloom.corpus.document import Document
@@ -93,8 +95,9 @@ def write(docs: Iterable[Document], path: str, report: Report, *, language: str 
         for sentence in doc.sentences:
             firsts.add(place[at] if at < len(place) else len(made))
             at += len(sentence)
-        for token in made:
-            token.is_sent_start = token.i in firsts or token.i == 0
+        if len(made):  # in one go: by token, spaCy would look at the whole doc each time
+            starts = [1 if i in firsts or i == 0 else -1 for i in range(len(made))]
+            made.from_array(["SENT_START"], np.array(starts, np.int64).astype(np.uint64))
         _set_columns(doc, made, place, unwritten)
         (held,) = limits.fit(doc.mentions, report, where)
         set_mentions(made, [placed(m, place) for m in held])

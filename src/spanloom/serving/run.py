@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +25,12 @@ def load_models(paths: Sequence[Path], **limits: Any) -> Models:
     if twice:
         raise ParameterError(f"two models would have the name {min(twice)!r}; rename a file")
     return Models({name: Recognizer.load(path, threads=1) for name, path in zip(names, paths, strict=True)}, **limits)
+
+
+def end_quietly() -> None:
+    """Leave out the traceback of a request that was cut off because it took longer than the end of the server waits."""
+    cut = asyncio.CancelledError
+    logging.getLogger("uvicorn.error").addFilter(lambda record: not (record.exc_info and record.exc_info[0] is cut))
 
 
 def secret(token_file: Path | None) -> str | None:
@@ -62,4 +70,5 @@ def serve(
         app, host=host, port=port, log_level="warning", access_log=False, server_header=False, date_header=False,
         timeout_graceful_shutdown=30,
     )  # fmt: skip
+    end_quietly()
     uvicorn.Server(config).run()

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanloom.corpus.document import Document
 from spanloom.corpus.mention import Mention
@@ -22,6 +22,13 @@ RESERVED = (IMPORTED, ADJUDICATED)
 """Names of annotators that are none: what came with the corpus, and what was agreed on."""
 _KEPT = 2000  # documents in memory; learning reads all of them
 LONGEST_NAME = 200
+
+
+class Added(NamedTuple):
+    """How many documents were added, and how many were there already."""
+
+    added: int
+    known: int
 
 
 class Documents:
@@ -54,8 +61,8 @@ class Documents:
         """Return the numbers of all documents, in order."""
         return [row[0] for row in self.db.rows("SELECT id FROM documents ORDER BY id")]
 
-    def add(self, docs: Iterable[Document], mentions: str = "auto", held_out: bool = False) -> int:
-        """Add documents in one transaction; return how many.
+    def add(self, docs: Iterable[Document], mentions: str = "auto", held_out: bool = False) -> Added:
+        """Add documents in one transaction, but for those that would bring nothing new; return how many.
 
         Parameters
         ----------
@@ -68,18 +75,22 @@ class Documents:
         """
         if mentions not in ("auto", "gold", "suggestions", "none"):
             raise Refused(f"mentions must be auto, gold, suggestions or none, not {mentions!r:.60}")
-        count = 0
+        new = known = 0
         with self.db.writing() as write:
-            taken = {row[0] for row in write.execute("SELECT name FROM documents")}
+            taken = {_bare(row[0]) for row in write.execute("SELECT name FROM documents")}
+            last = write.execute("SELECT max(id) FROM documents").fetchone()[0] or 0
             for doc in docs:
+                if doc.id and _there(write, doc, mentions, last):
+                    known += 1
+                    continue
                 number = _insert(write, doc, _free(doc.id or "document", taken), held_out)
                 given = doc.mentions
                 if mentions == "suggestions":
                     _suggest(write, number, given)
                 elif mentions == "gold" or (mentions == "auto" and given):
                     _gold(write, number, doc)
-                count += 1
-        return count
+                new += 1
+        return Added(new, known)
 
 
 def annotator_number(write: sqlite3.Connection, name: str) -> int:
@@ -107,6 +118,23 @@ def _insert(write: sqlite3.Connection, doc: Document, name: str, held_out: bool)
     return int(done.lastrowid or 0)
 
 
+def _there(write: sqlite3.Connection, doc: Document, mentions: str, last: int) -> bool:
+    """Whether one of the documents up to a number has the same name, text and imported mentions, if any are wanted."""
+    found = write.execute(
+        "SELECT id FROM documents WHERE name = ? AND text = ? AND id <= ?", (doc.id, doc.text, last)
+    ).fetchone()
+    if found is None or not doc.mentions or mentions == "none":
+        return found is not None
+    rows = write.execute(
+        "SELECT m.label, m.parts FROM mentions m JOIN sheets s ON s.id = m.sheet "
+        "JOIN annotators a ON a.id = s.annotator WHERE s.document = ? AND a.name = ? AND NOT m.rejected",
+        (found[0], IMPORTED),
+    )
+    if mentions == "suggestions":
+        rows = write.execute("SELECT label, parts FROM suggestions WHERE document = ?", (found[0],))
+    return {(m.label, stored_parts(m)) for m in doc.mentions} <= {tuple(row) for row in rows}
+
+
 def _suggest(write: sqlite3.Connection, number: int, mentions: Iterable[Mention]) -> None:
     write.executemany(
         "INSERT OR IGNORE INTO suggestions VALUES (?, ?, ?, ?)",
@@ -129,8 +157,13 @@ def _gold(write: sqlite3.Connection, number: int, doc: Document) -> None:
 def _free(name: str, taken: set[str]) -> str:
     """Return the name, numbered if it is taken, and take it."""
     free, number = name, 1
-    while free in taken:
+    while _bare(free) in taken:
         number += 1
         free = f"{name} ({number})"
-    taken.add(free)
+    taken.add(_bare(free))
     return free
+
+
+def _bare(name: str) -> str:
+    """Without an ending that brat leaves out: two documents must not have one file."""
+    return name.removesuffix(".txt")

@@ -16,6 +16,7 @@ from spanloom.formats.reference import EXTENSIONS, Reference
 from spanloom.workbench.api.call import Download
 from spanloom.workbench.errors import Missing, Refused
 from spanloom.workbench.gold import annotated_document, gold_document
+from spanloom.workbench.importing import options_of
 
 if TYPE_CHECKING:
     from spanloom.workbench.project import Project
@@ -40,8 +41,8 @@ def layer(project: Project, name: str) -> list[Document]:
     return made
 
 
-def export(project: Project, format: str, name: str) -> Download:
-    """Write a layer in a format; what the format cannot hold is an error that says the way out."""
+def export(project: Project, format: str, name: str, options: str = "") -> Download:
+    """Write a layer in a format with its options; what the format cannot hold is an error that says the way out."""
     if format not in WRITTEN:
         raise Refused(f"there is no format {format!r:.60} to export; there are {', '.join(WRITTEN)}")
     docs = layer(project, name)
@@ -50,7 +51,7 @@ def export(project: Project, format: str, name: str) -> Download:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("corpus" if takes_folders(format) else f"corpus.{ending}")
         try:
-            write(docs, Reference(format, str(path)))
+            write(docs, Reference(format, str(path)), **options_of(options))
         except SpanloomError as error:
             raise Refused(str(error).replace(str(path), "the export")) from None
         if path.is_dir():

@@ -19,12 +19,31 @@ UPLOADED = tuple(name for name in EXTENSIONS if name not in ("sample", "huggingf
 """Formats of files; the others are read from folders or from elsewhere, with ``spanloom workbench PROJECT CORPUS``."""
 LARGEST = 512 << 20
 """Bytes that a compressed file, or the files of an archive, may have when they are unpacked."""
+ELSEWHERE = ("iob2",)
+"""Options that name another file."""
 MOST = 100_000
 """Files that an archive may have."""
 _OURS = "the-uploaded-file-c1e7"  # what an upload is called where we put it; ids that are made of it get its own name
 
 
-def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[str]]:
+def options_of(given: str) -> dict[str, str]:
+    """Return the options of a format as typed, ``encoding=cp1252&align=expand``; none may name a file of this machine.
+
+    Examples
+    --------
+    >>> options_of(" align=expand & encoding=cp1252")
+    {'align': 'expand', 'encoding': 'cp1252'}
+    """
+    found = {}
+    for pair in filter(None, (part.strip() for part in given.split("&"))):
+        name, mark, value = pair.partition("=")
+        if not mark or name in ELSEWHERE:
+            raise Refused(f"options are written NAME=VALUE&NAME=VALUE, such as encoding=cp1252, not {pair!r:.60}")
+        found[name] = value
+    return found
+
+
+def upload(name: str, format: str, body: bytes, options: str = "") -> tuple[list[Document], list[str]]:
     """Read an uploaded file, which may be compressed (``.gz``, ``.zst``), or a ``.zip`` of files of one format.
 
     Parameters
@@ -33,6 +52,8 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
         As the file was called.
     format
         If empty, the ending of the name says it.
+    options
+        Of the format, see ``options_of``.
 
     Returns
     -------
@@ -44,6 +65,8 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
     if not body:
         raise Refused("the file is empty")
     ending = _ending(bare(name))
+    if ending == ".ann":
+        raise Refused(f"{name:.100}: an .ann file has no text of its own; pack it with its .txt into a .zip")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "files"
         place.mkdir()
@@ -60,7 +83,7 @@ def upload(name: str, format: str, body: bytes) -> tuple[list[Document], list[st
             found = format or Reference.parse(path).format
             if found not in UPLOADED:
                 raise Refused(f"files of the format {found} cannot be uploaded; there are {', '.join(UPLOADED)}")
-            corpus = read(Reference(found, str(path)))
+            corpus = read(Reference(found, str(path)), **options_of(options))
             docs = list(corpus)
         except (SpanloomError, OSError, ValueError) as error:
             raise Refused(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spanloom.corpus.document import Document, Sentence
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.statistics import statistics
+from spanloom.drawing.explanation import said, where
 from spanloom.evaluation import evaluate
 from spanloom.evaluation.page.build import page
 from spanloom.workbench.api.call import Download
@@ -31,7 +32,10 @@ def why(project: Project, document: int, mention: Mention) -> dict[str, Any]:
     if mention.end > len(doc):
         raise Refused(f"{mention.label} {mention.parts} ends after the last of {len(doc)} tokens")
     ner = project.learner.recognizer()
-    return {**ner.explain(doc, mention).to_json(TOP), "belief": ner.belief_}
+    told = ner.explain(doc, mention)
+    places = [{"words": said(words, given), "contribution": value} for _, words, given, value in told.places()]
+    features = [{"feature": name, "where": where(own), "contribution": c} for name, c, own in told.features()[:TOP]]
+    return {**told.to_json(TOP), "belief": ner.belief_, "places": places, "features": features}
 
 
 def occurrences(project: Project, document: int, parts: tuple[tuple[int, int], ...]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from spanloom.corpus.document import Document
 from spanloom.formats import read
 from spanloom.workbench.changes import mention_json
 from spanloom.workbench.database import Database
-from spanloom.workbench.documents import Documents
+from spanloom.workbench.documents import Added, Documents
 from spanloom.workbench.labels import Labels, settings
 from spanloom.workbench.learner import Learner
 from spanloom.workbench.locks import Locks
@@ -66,7 +66,7 @@ class Project:
         """The name of the folder."""
         return self.folder.resolve().name
 
-    def add(self, docs: Iterable[Document], mentions: str = "auto", held_out: bool | None = None) -> int:
+    def add(self, docs: Iterable[Document], mentions: str = "auto", held_out: bool | None = None) -> Added:
         """Add documents; see ``Documents.add``. If ``held_out`` is None, the project's setting decides."""
         every = settings(self.db)["held_out"]
         if held_out is not None or not every:
@@ -75,9 +75,10 @@ class Project:
         kept: list[Document] = []
         for i, doc in enumerate(docs):
             (kept if i % every == every - 1 else rest).append(doc)
-        return self.documents.add(rest, mentions) + self.documents.add(kept, mentions, True)
+        one, two = self.documents.add(rest, mentions), self.documents.add(kept, mentions, True)
+        return Added(one.added + two.added, one.known + two.known)
 
-    def read(self, ref: str, mentions: str = "auto", held_out: bool | None = None) -> int:
+    def read(self, ref: str, mentions: str = "auto", held_out: bool | None = None) -> Added:
         """Add the documents of a corpus reference, such as ``sample:train``."""
         return self.add(read(ref), mentions, held_out)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from spanloom.base.errors import SpanloomError
 from spanloom.base.extras import need
+from spanloom.serving.run import end_quietly
 from spanloom.workbench.app import make_app
 from spanloom.workbench.project import Project
 
@@ -46,6 +47,7 @@ def serve(project: Project, port: int = 8765, *, open_page: bool = True, ready: 
     place = listen(port)
     address = f"http://{HOST}:{place.getsockname()[1]}/"
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
+    end_quietly()
     ready(address)
     if open_page:
         threading.Timer(0.5, webbrowser.open, [address]).start()

@@ -64,7 +64,7 @@ _TOLD: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/documents"): {
         "query": {"mentions": _MENTIONS_ARE},
         "takes": _object(("documents",), documents={**_DOCUMENTS, "minItems": 1}),
-        "gives": _object(("added",), added=_COUNT),
+        "gives": _object(("added", "known"), added=_COUNT, known=_COUNT),
     },
     ("GET", "/train"): {"gives": _has("state", "model", "iteration", "error")},
     ("POST", "/train"): {"gives": _has("state", "model", "iteration", "error")},
@@ -126,11 +126,13 @@ _TOLD: dict[tuple[str, str], dict[str, Any]] = {
     ("PUT", "/api/guideline"): {"takes": _object(("guideline",), guideline=_TEXT), "gives": _has("guideline")},
     ("PUT", "/api/settings"): {"takes": _ANY, "gives": _has("settings")},
     ("POST", "/api/import"): {
-        "query": {"name": _TEXT, "format": {"enum": list(UPLOADED)}, "mentions": _MENTIONS_ARE,
+        "query": {"name": _TEXT, "format": {"enum": list(UPLOADED)}, "options": _TEXT, "mentions": _MENTIONS_ARE,
                   "held_out": {"enum": ["0", "1"]}, "sample": {"enum": ["train", "dev", "test"]}},
-        "takes": BYTES, "gives": _has("added"),
+        "takes": BYTES, "gives": _has("added", "known"),
     },
-    ("GET", "/api/export"): {"query": {"format": {"enum": list(WRITTEN)}, "layer": _TEXT}, "gives": BYTES},
+    ("GET", "/api/export"): {
+        "query": {"format": {"enum": list(WRITTEN)}, "layer": _TEXT, "options": _TEXT}, "gives": BYTES,
+    },
 }  # fmt: skip
 _ERRORS = (400, 404, 409, 423)
 

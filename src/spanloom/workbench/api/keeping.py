@@ -54,15 +54,17 @@ def imported(project: Project, call: Call) -> Answer:
     mentions = call.choice("mentions", ("auto", "gold", "suggestions", "none"))
     if "sample" in call.query:
         part = call.choice("sample", ("train", "dev", "test"))
-        return {"added": project.read(f"sample:{part}", mentions)}
+        return project.read(f"sample:{part}", mentions)._asdict()
     held_out = True if call.query.get("held_out") == "1" else None
-    docs, notes = upload(call.query.get("name", ""), call.query.get("format", ""), call.body)
-    return {"added": project.add(docs, mentions, held_out), "notes": notes}
+    name, format, options = (call.query.get(what, "") for what in ("name", "format", "options"))
+    docs, notes = upload(name, format, call.body, options)
+    return {**project.add(docs, mentions, held_out)._asdict(), "notes": notes}
 
 
 def exported(project: Project, call: Call) -> Download:
     """Return the annotation as a file: of one layer, or what all agree on (``gold``)."""
-    return export(project, call.query.get("format", "jsonl"), call.query.get("layer", "gold"))
+    format, layer = call.query.get("format", "jsonl"), call.query.get("layer", "gold")
+    return export(project, format, layer, call.query.get("options", ""))
 
 
 ROUTES: Routes = (

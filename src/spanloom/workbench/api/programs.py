@@ -41,7 +41,7 @@ def add_documents(project: Project, call: Call) -> Answer:
             raise Refused(f"document {k}: {error}") from None
         except SpanloomError as error:  # says the place itself
             raise Refused(str(error)) from None
-    return {"added": project.add(made, mentions)}
+    return project.add(made, mentions)._asdict()
 
 
 def training(project: Project, call: Call) -> Answer:

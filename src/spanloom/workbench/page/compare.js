@@ -34,7 +34,7 @@ async function sideBySide(which) {
   try {
     const answer = await get(`/api/documents/${which.document}/compare`, { one: which.one, other: which.other });
     put($("#pairs"), h("h2", { text: `${answer.name}: ${which.one} and ${which.other}` }),
-      h("p", { class: "dim", text: "What only one of the two has is marked ≠. What you settle counts for learning and export." }),
+      h("p", { class: "dim", text: `What only one of the two has is marked ≠. What you settle counts for learning and export. ${answer.sentences.filter((one) => one.final).length} of ${count(answer.sentences.length, "sentence")} settled.` }),
       answer.sentences.map((one) => pair(answer, one)));
     $("#pairs").scrollIntoView({ block: "start" });
   } catch (error) {

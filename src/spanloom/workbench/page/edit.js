@@ -17,6 +17,8 @@ const plain = (m) => ({ label: m.label, parts: m.parts, ...(m.attributes ? { att
 
 // One request after the other; each says which version it saw. `sent` counts those that are not answered yet.
 let sent = 0;
+const PAUSE = 2000; // milliseconds until an action that did not reach the server is sent again
+export const unsaved = () => waiting > 0;
 function send(path, body) {
   pending(1);
   sent += 1;
@@ -24,16 +26,20 @@ function send(path, body) {
   const mark = broken;
   last = last.then(async () => {
     if (state.doc !== doc || mark !== broken) return;
-    for (;;) {
+    for (let again = false; ; again = true) {
       try {
         const { news } = await post(`/api/documents/${doc.id}/${path}`, { annotator: state.annotator, page: state.page, version: doc.stored.version, brief: true, ...body });
         doc.stored = after(doc.stored, news);
         remember(doc, path, news.change);
         if (sent === 1) acknowledged(doc);
+        if (again) tell("online");
         return;
       } catch (error) {
+        if (again && error instanceof Refused) tell("online");
+        if (again && arrived(doc, path, body, error)) return;
         if (error instanceof Refused) return refused(doc, error);
-        if (!(await new Promise((decide) => tell("offline", decide)))) return giveUp(doc);
+        const wanted = await new Promise((decide) => { tell("offline", decide); setTimeout(decide, PAUSE, true); });
+        if (!wanted) return giveUp(doc);
       }
     }
   }).finally(() => { sent -= 1; pending(-1); });
@@ -46,6 +52,17 @@ function remember(doc, path, change) {
   if (path === "actions") Object.assign(doc, { made: [...(doc.made || []), change], unmade: [] });
   else if (path === "undo") doc.unmade = [...(doc.unmade || []), (doc.made || []).pop() || inverse(change)];
   else doc.made = [...(doc.made || []), (doc.unmade || []).pop() || change];
+}
+
+// Of an action that is sent again: whether the server had it, and only its answer was lost.
+function arrived(doc, path, body, error) {
+  const { sheet } = error instanceof Refused ? error.details : {};
+  const change = path === "actions" ? body.change : path === "undo" ? inverse((doc.made || []).at(-1) || {}) : (doc.unmade || []).at(-1) || {};
+  if (!sheet || sign(sheet) !== sign(after(doc.stored, { change }))) return false;
+  doc.stored = sheet;
+  remember(doc, path, change);
+  if (sent === 1) acknowledged(doc);
+  return true;
 }
 
 function show(doc, sheet) {
@@ -95,6 +112,7 @@ function step(way) {
   const { doc } = state;
   const known = sent ? null : way === "undo" ? (doc.made || []).at(-1) : (doc.unmade || []).at(-1);
   if (known) show(doc, after(doc.sheet, { change: way === "undo" ? inverse(known) : known }));
+  tell("say", way === "undo" ? "Undone" : "Done again");
   return send(way, {}).finally(() => { steps -= 1; });
 }
 

@@ -3,11 +3,11 @@
 import { $, h, put } from "./dom.js";
 import * as edit from "./edit.js";
 import { direction, light, selectedParts } from "./text.js";
-import { chosen, keyOf, sentenceOf, state, tell, visible, words } from "./state.js";
+import { chosen, keyOf, ordered, sentenceOf, state, tell, visible, words } from "./state.js";
 
 export const HELP = [
   ["Move and select", [["←  →", "to the next token"], ["↑  ↓", "to the next sentence"], ["Home  End", "to its borders"], ["Shift + ←  →", "select tokens"], ["Space", "keep the selection as a part, and select another"]]],
-  ["Annotate", [["1  2  3 …", "the label of the selection, or of the chosen mention"], ["x", "delete the mention, reject the suggestion"], ["[  ]", "grow at the left or right"], ["{  }", "shrink at the left or right"], ["s", "split before the cursor"], ["Ctrl + ←  →", "move the cursor, keep the mention chosen"], ["j", "the token at the cursor joins the mention, or leaves it"], ["z  y", "undo, redo"]]],
+  ["Annotate", [["1  2  3 …", "the label of the selection, of the chosen mention, or else of the token at the cursor"], ["x", "delete the mention, reject the suggestion"], ["[  ]", "grow at the left or right"], ["{  }", "shrink at the left or right"], ["s", "split before the cursor"], ["Ctrl + ←  →", "move the cursor, keep the mention chosen"], ["j", "the token at the cursor joins the mention, or leaves it"], ["z  y", "undo, redo"]]],
   ["Suggestions", [["n  p", "choose the next or previous mention"], ["a", "accept the suggestion"], ["A", "accept all that are shown"], ["Enter", "confirm the sentence, go to the next"], ["Shift + Enter", "confirm the document, open the next"]]],
   ["Look", [["w", "why is this a mention?"], ["e", "where else is this text?"], ["r", "learn"], ["/", "search"], ["Esc", "choose nothing"]]],
   ["Mouse", [["drag", "select tokens"], ["Ctrl + drag", "add a part; with a mention chosen: to it, or from it"], ["click a line", "choose the mention"], ["double click", "accept the suggestion"]]],
@@ -64,7 +64,7 @@ function edge(last, event) {
 }
 
 export function nextMention(step) {
-  const all = visible().slice().sort((a, b) => a.parts[0][0] - b.parts[0][0] || b.parts[b.parts.length - 1][1] - a.parts[a.parts.length - 1][1] || (a.label < b.label ? -1 : 1));
+  const all = ordered();
   if (!all.length) return;
   const one = chosen();
   let at;

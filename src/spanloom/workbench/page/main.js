@@ -1,6 +1,6 @@
 // The page: boot, views, documents, the pulse that keeps a document held and sees what changed elsewhere.
 
-import { get, post } from "./api.js";
+import { get, post, putJson } from "./api.js";
 import * as compare from "./compare.js";
 import { $, count, h, put } from "./dom.js";
 import * as edit from "./edit.js";
@@ -24,10 +24,27 @@ async function begin() {
   else drawText();
 }
 
+let offline = false; // whether the banner says so: it goes when the server has what waits, and stays until then
 function banner(text, ...buttons) {
+  if (offline) return;
   const place = $("#banner");
   place.hidden = !text;
   if (text) put(place, h("span", { text }), ...buttons, h("button", { type: "button", text: "Close", onclick: () => banner("") }));
+}
+
+function showOffline(decide) {
+  const answer = (again) => { if (!again) online(); decide(again); };
+  put($("#banner"), h("span", { text: "The server does not answer; your last actions are not saved. They are sent again every two seconds." }),
+    h("button", { type: "button", text: "Try again", onclick: () => answer(true) }), h("button", { type: "button", text: "Give them up", onclick: () => answer(false) }));
+  $("#banner").hidden = false;
+  offline = true;
+  showSaved();
+}
+
+function online() {
+  offline = false;
+  banner("");
+  showSaved();
 }
 
 async function loadProject() {
@@ -46,12 +63,17 @@ function drawLabels() {
 
 function newLabel() {
   const dialog = $("#dialog");
-  const input = h("input", { id: "label-name", required: true, maxlength: 200, autocomplete: "off" });
+  const input = h("input", { id: "label-name", required: true, maxlength: 200, autocomplete: "off", oninput: (event) => event.target.setCustomValidity("") });
   const form = h("form", { class: "lines", onsubmit: async (event) => {
     event.preventDefault();
+    if (state.project.labels.some(({ name }) => name === input.value.trim())) {
+      input.setCustomValidity("There is such a label already.");
+      input.reportValidity();
+      return;
+    }
     dialog.close();
     try {
-      await (await import("./api.js")).putJson("/api/labels", { labels: [...state.project.labels.map(({ name, key, color, description, examples }) => ({ name, key, color, description, examples })), { name: input.value.trim() }] });
+      await putJson("/api/labels", { labels: [...state.project.labels.map(({ name, key, color, description, examples }) => ({ name, key, color, description, examples })), { name: input.value.trim() }] });
       await loadProject();
       if (selectedParts().length) edit.give(input.value.trim());
     } catch (error) {
@@ -87,6 +109,7 @@ async function become(name) {
 }
 
 async function open(id, token = null, take = false) {
+  if (edit.unsaved()) say("The document opens when your last actions are saved.");
   await edit.settled();
   try {
     const answer = await post(`/api/documents/${id}/open`, { annotator: state.annotator, page: state.page, take });
@@ -96,6 +119,7 @@ async function open(id, token = null, take = false) {
     if (!again || token !== null) Object.assign(state.sel, { cursor: token ?? 0, anchor: null, parts: [], mention: null });
     location.hash = String(id);
     banner("");
+    say("");
     view("annotate");
     drawText();
     refresh();
@@ -105,6 +129,18 @@ async function open(id, token = null, take = false) {
   } catch (error) {
     banner(error.message);
   }
+}
+
+// A document that another page had is taken as soon as that page lets it go.
+async function whenFree(doc) {
+  const answer = await post(`/api/documents/${doc.id}/open`, { annotator: state.annotator, page: state.page, take: false });
+  if (!answer.mine || state.doc !== doc || state.mine) return;
+  Object.assign(doc, answer, { stored: answer.sheet });
+  state.mine = true;
+  banner("");
+  say("The other page has let this document go; you can work on it here.");
+  drawText();
+  refresh();
 }
 
 function locked() {
@@ -146,9 +182,13 @@ function view(name) {
   VIEWS[name]();
 }
 
-function savedOr(text, how) {
-  $("#saved").textContent = text;
-  $("#saved").dataset.state = how;
+// What is not stored is never called saved, whatever the pulse says.
+let connected = true;
+function showSaved() {
+  const lost = offline || !connected;
+  $("#saved").textContent = lost ? "no connection" : edit.unsaved() ? "saving…" : "all saved";
+  $("#saved").dataset.state = lost || edit.unsaved() ? "" : "saved";
+  $("#saved").classList.toggle("bad", lost);
 }
 
 const PAUSES = { learning: 100, suggesting: 100, scoring: 500, auditing: 500 }; // milliseconds; new suggestions are awaited
@@ -159,6 +199,7 @@ async function pulse() {
     const { doc } = state;
     const answer = await post("/api/pulse", { page: state.page, ...(doc && state.mine ? { document: doc.id, annotator: state.annotator } : {}) });
     learning.show(answer.learning);
+    if (doc && state.doc === doc && !state.mine) await whenFree(doc);
     if (doc && state.doc === doc && state.mine && answer.mine === false) {
       state.mine = false;
       drawText();
@@ -166,12 +207,11 @@ async function pulse() {
       locked();
     }
     if (doc && state.doc === doc && answer.model !== undefined && answer.model !== doc.model) await newSuggestions();
-    $("#saved").classList.remove("bad");
-    if ($("#saved").textContent === "no connection") savedOr("all saved", "saved");
+    connected = true;
   } catch {
-    savedOr("no connection", "");
-    $("#saved").classList.add("bad");
+    connected = false;
   }
+  showSaved();
   timer = setTimeout(pulse, PAUSES[state.learning && state.learning.phase] || 4000);
 }
 
@@ -202,10 +242,9 @@ on("project", async () => { await loadProject(); await queue.load(); project.dra
 on("sheet", () => { drawText(); refresh(); queue.follow(); });
 on("steps", steps);
 on("selection", () => { light(); refresh(); });
-on("saving", (waiting) => savedOr(waiting ? "saving…" : "all saved", waiting ? "" : "saved"));
-on("offline", (decide) => {
-  banner("The server does not answer; your last action is not saved.", h("button", { type: "button", text: "Try again", onclick: () => { banner(""); decide(true); } }), h("button", { type: "button", text: "Give it up", onclick: () => { banner(""); decide(false); } }));
-});
+on("saving", showSaved);
+on("offline", showOffline);
+on("online", online);
 
 async function boot() {
   await loadProject();
@@ -218,7 +257,7 @@ async function boot() {
   keys.listen();
   mouse.listen();
   $("#views").addEventListener("click", (event) => event.target.dataset.view && view(event.target.dataset.view));
-  $("#learn").addEventListener("click", learning.start);
+  $("#learn").addEventListener("click", () => { learning.start(); if (!$("#annotate").hidden) $("#text").focus({ preventScroll: true }); });
   $("#stop").addEventListener("click", learning.stop);
   $("#undo").addEventListener("click", edit.undo);
   $("#redo").addEventListener("click", edit.redo);
@@ -226,6 +265,7 @@ async function boot() {
   $("#accept-all").addEventListener("click", edit.acceptAll);
   $("#above").addEventListener("change", (event) => { state.above = Number(event.target.value); drawText(); refresh(); });
   $("#who").addEventListener("click", async () => { const name = await askName(); if (name !== state.annotator) { await become(name); await loadProject(); await queue.load(); if (state.doc) await open(state.doc.id); } });
+  addEventListener("beforeunload", (event) => { if (edit.unsaved()) event.preventDefault(); });
   addEventListener("pagehide", () => navigator.sendBeacon("/api/release", new Blob([JSON.stringify({ page: state.page })])));
   drawText();
   refresh();

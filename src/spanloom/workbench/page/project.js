@@ -8,8 +8,7 @@ const option = (value, text = value) => h("option", { value, text });
 
 async function attempt(work) {
   try {
-    const said = await work();
-    if (said) tell("banner", said);
+    tell("banner", (await work()) || "");
     await tell("project");
   } catch (error) {
     tell("banner", error.message);
@@ -24,20 +23,30 @@ function importing() {
   const file = h("input", { type: "file", id: "import-file", multiple: true, required: true });
   const format = h("select", { id: "import-format" }, option("", "by its ending"), state.project.imports.map((name) => option(name)));
   const mentions = h("select", {}, option("auto", "gold, where there are any"), option("suggestions", "suggestions to check"), option("none", "not wanted"));
+  const options = h("input", { id: "import-options", placeholder: "none; e.g. encoding=cp1252&align=expand", autocomplete: "off" });
   const held = h("input", { type: "checkbox" });
   const send = (event) => {
     event.preventDefault();
     attempt(async () => {
-      let added = 0;
+      let [added, known] = [0, 0];
+      const told = () => `${count(added, "document")} added${known ? `, ${known.toLocaleString("en")} left out: the project has the same already` : ""}.`;
+      for (const one of file.files) if (one.name.toLowerCase().endsWith(".ann")) throw new Error(`${one.name}: brat's .ann files come with their .txt files in a .zip; nothing was added.`);
       for (const one of file.files) {
-        const query = new URLSearchParams({ name: one.name, format: format.value, mentions: mentions.value, held_out: held.checked ? "1" : "0" });
-        added += (await post(`/api/import?${query}`, one)).added;
+        const query = new URLSearchParams({ name: one.name, format: format.value, options: options.value, mentions: mentions.value, held_out: held.checked ? "1" : "0" });
+        try {
+          const answer = await post(`/api/import?${query}`, one);
+          added += answer.added;
+          known += answer.known;
+        } catch (error) {
+          await tell("project");
+          throw new Error(`${error.message}${file.files.length > 1 ? ` This file was not added, nor those after it; before it: ${told()}` : ""}`);
+        }
       }
-      return `${count(added, "document")} added.`;
+      return told();
     });
   };
   return h("section", { class: "card" }, h("h2", { text: "Import" }), h("form", { class: "lines", onsubmit: send },
-    h("label", {}, "Files (a .zip for brat)", file), h("label", {}, "Format", format), h("label", {}, "Their mentions are", mentions),
+    h("label", {}, "Files (a .zip for brat)", file), h("label", {}, "Format", format), h("label", {}, "Options of the format", options), h("label", {}, "Their mentions are", mentions),
     h("label", { class: "inline" }, held, "hold out for scores: no suggestions, no learning"),
     h("div", { class: "tools" }, h("button", { class: "main", id: "import", text: "Import" }),
       h("button", { type: "button", id: "sample", text: "Try the sample corpus", onclick: sample }))));
@@ -46,13 +55,17 @@ function importing() {
 export const sample = () => attempt(async () => {
   const gold = await post("/api/import?sample=train");
   const text = await post("/api/import?sample=dev&mentions=none");
+  if (!gold.added && !text.added) return "The sample corpus is in the project already.";
   return `${count(gold.added, "annotated document")} and ${count(text.added, "document")} without annotation added. They are under Annotate.`;
 });
 
 // Fetch a file and let the browser keep it, so that errors are shown in the page.
 export async function download(path) {
   try {
+    tell("banner", "");
+    tell("say", "The file is being made…");
     const answer = await fetch(path);
+    tell("say", "");
     if (!answer.ok) throw new Error((await answer.json()).error);
     const name = decodeURIComponent((answer.headers.get("content-disposition") || "").split("''")[1] || "export");
     const link = h("a", { href: URL.createObjectURL(await answer.blob()), download: name });
@@ -66,12 +79,13 @@ export async function download(path) {
 function exporting() {
   const format = h("select", { id: "export-format" }, state.project.exports.map((name) => option(name)));
   const layer = h("select", { id: "export-layer" }, option("gold", "what counts: adjudicated, agreed"), state.project.layers.map((name) => option(name)));
+  const options = h("input", { id: "export-options", placeholder: "none; e.g. layers=3", autocomplete: "off" });
   const go = (event) => {
     event.preventDefault();
-    download(`/api/export?${new URLSearchParams({ format: format.value, layer: layer.value })}`);
+    download(`/api/export?${new URLSearchParams({ format: format.value, layer: layer.value, options: options.value })}`);
   };
   return h("section", { class: "card" }, h("h2", { text: "Export" }), h("form", { class: "lines", onsubmit: go },
-    h("label", {}, "Format", format), h("label", {}, "Annotation of", layer), h("div", {}, h("button", { class: "main", id: "export", text: "Export" }))));
+    h("label", {}, "Format", format), h("label", {}, "Options of the format", options), h("label", {}, "Annotation of", layer), h("div", {}, h("button", { class: "main", id: "export", text: "Export" }))));
 }
 
 function settings() {

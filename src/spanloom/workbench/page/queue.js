@@ -47,7 +47,7 @@ function draw(answer) {
   const { offset } = state.queue;
   put(place, filters(),
     h("p", { class: "tally", text: `${answer.counts.done.toLocaleString("en")} of ${count(answer.counts.all, "document")} done` }),
-    rows.length ? rows : h("p", { class: "dim", text: answer.counts.all ? "Nothing is left here. Show: all has the documents that are done." : "There are no documents yet." }),
+    rows.length ? rows : h("p", { class: "dim", text: state.queue.q ? "Nothing was found." : answer.counts.all ? "Nothing is left here. Show: all has the documents that are done." : "There are no documents yet." }),
     answer.total > SIZE && h("div", { class: "tools" },
       h("button", { type: "button", text: "Earlier", disabled: offset === 0, onclick: () => page(-SIZE) }),
       h("button", { type: "button", text: "Later", disabled: offset + SIZE >= answer.total, onclick: () => page(SIZE) })));
@@ -55,8 +55,15 @@ function draw(answer) {
 }
 
 function filters() {
-  const search = h("input", { type: "search", id: "search", value: state.queue.q, placeholder: "words in the text", onchange: (event) => { state.queue.q = event.target.value; state.queue.offset = 0; load(); } });
+  const search = h("input", { type: "search", id: "search", value: state.queue.q, placeholder: "words in the text", oninput: (event) => find(event.target.value) });
   return h("div", { class: "filters" }, select("by", ORDERS, "Order"), select("state", STATES, "Show"), h("label", { class: "whole" }, "Search", search));
+}
+
+// What is typed is looked for when the typing pauses.
+let typing = 0;
+function find(text) {
+  clearTimeout(typing);
+  typing = setTimeout(() => { Object.assign(state.queue, { q: text, offset: 0 }); load(); }, 250);
 }
 
 function page(step) {

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { $, h, put } from "./dom.js";
 import * as edit from "./edit.js";
-import { chosen, keyOf, label, sentenceOf, state, tell, visible, words } from "./state.js";
+import { chosen, keyOf, label, ordered, sentenceOf, state, tell, words } from "./state.js";
 import { selectedParts } from "./text.js";
 
 const TABS = [["mentions", "Mentions"], ["guideline", "Guideline"], ["why", "Why"], ["elsewhere", "Elsewhere"]];
@@ -31,7 +31,7 @@ export function draw() {
 function mentions(body) {
   if (!state.doc || !state.doc.text.tokens) return put(body, h("p", { class: "dim", text: "No document is open." }));
   const k = sentenceOf(state.sel.cursor);
-  const here = visible().filter((m) => sentenceOf(m.parts[0][0]) === k);
+  const here = ordered().filter((m) => sentenceOf(m.parts[0][0]) === k);
   const one = chosen();
   put(body, h("h3", { text: `Sentence ${k + 1} of ${state.doc.text.sentences.length}` }),
     here.length ? h("ul", { class: "list" }, here.map((m) => item(m, one))) : h("p", { class: "dim", text: "No mentions here. Select words and press the key of a label." }),
@@ -83,12 +83,17 @@ async function why(body) {
   try {
     const answer = await get(`/api/documents/${state.doc.id}/why`, { label: one.label, parts: JSON.stringify(one.parts) });
     if (asked !== key) return;
-    const most = Math.max(...answer.contributions.map((c) => Math.abs(c.contribution)), 1e-9);
+    const bars = (rows) => {
+      const most = Math.max(...rows.map(([, c]) => Math.abs(c)), 1e-9);
+      return h("div", { class: "bars" }, rows.map(([name, c]) => [h("span", { dir: "auto" }, name), h("i", { class: c < 0 ? "neg" : null, vars: { "--share": Math.abs(c) / most } }), h("span", { text: c.toFixed(2) })]));
+    };
+    const others = answer.score_difference - answer.features.reduce((sum, one) => sum + one.contribution, 0);
     put(body, h("h3", {}, `${one.label}: `, h("span", { dir: "auto", text: words(one.parts) })),
       h("p", {}, `${answer.belief === "exact" ? `Probability ${answer.prob.toFixed(4)}, score` : "Score"} difference ${answer.score_difference.toFixed(2)} to the best answer without it.`),
       answer.rival.length ? h("p", { class: "dim", text: `Instead there would be: ${answer.rival.map((m) => `${m.label} “${m.text}”`).join(", ")}` }) : null,
-      h("div", { class: "bars" }, answer.contributions.map((c) => [h("span", { text: c.feature }), h("i", { class: c.contribution < 0 ? "neg" : null, vars: { "--share": Math.abs(c.contribution) / most } }), h("span", { text: c.contribution.toFixed(2) })])),
-      h("p", { class: "dim", text: `All others together: ${answer.others.toFixed(2)}. ${answer.note}` }));
+      h("h3", { text: "By place" }), bars(answer.places.map((one) => [one.words, one.contribution])),
+      h("h3", { text: "By feature" }), bars(answer.features.map((one) => [[one.feature, h("small", { class: "dim", text: ` ${one.where}` })], one.contribution])),
+      h("p", { class: "dim", text: `All other features together: ${others.toFixed(2)}. ${answer.note}` }));
   } catch (error) {
     put(body, h("p", { class: "warn", text: error.message }));
   }

@@ -55,6 +55,9 @@ export function visible() {
   return mentions;
 }
 
+// The same in reading order, the longer one first: what the keys go through, and the list beside the text.
+export const ordered = () => visible().slice().sort((a, b) => a.parts[0][0] - b.parts[0][0] || b.parts[b.parts.length - 1][1] - a.parts[a.parts.length - 1][1] || (a.label < b.label ? -1 : 1));
+
 // The sheet after a change, as the server will have it; `news` is a change with the version that it made.
 const order = (a, b) => {
   const [x, y] = [a.parts.flat(), b.parts.flat()];
