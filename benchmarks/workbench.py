@@ -97,6 +97,7 @@ def learning(bench: Bench, name: str, document: int, scored: bool, again: int) -
     page.wait_for_selector("body[data-ready]")
     made = []
     for number in range(1 + again):
+        page.wait_for_selector("#learn:enabled")  # nobody can click it before
         began, used = time.perf_counter(), time.process_time()
         page.click("#learn")
         model = bench.project.learner.progress.model + 1

@@ -29,7 +29,7 @@ from spanloom.models.trained import Trained
 from spanloom.schemes.flat import overlapping
 
 FOLDS = 5
-"""Without development data, thresholds are chosen by so many further trainings."""
+"""Into so many blocks development data are cut where decisions are compared."""
 ON_DEV = "development data"
 ONE_ERROR = 0.6827
 """An interval of this confidence reaches one standard error to both sides."""
@@ -50,7 +50,7 @@ def settle(decision: Decision, task: Task, fitted: Fitted) -> tuple[Rule, dict[s
         return best, facts  # what there is can be used, but nothing was chosen
     if isinstance(decision, Best) and decision.calibrate == "none":
         return best, {**facts, **_checked(best, task, trained)}
-    rule, chosen = _chosen(decision, best, _seen(task, trained), trained, task.threads)
+    rule, chosen = _chosen(decision, best, _seen(task, trained, decision.cross_fit), trained, task.threads)
     return rule, {**facts, **chosen}
 
 
@@ -269,7 +269,7 @@ class _Seen:
         return [[m for m in own if m in known] for own, known in zip(self.candidates, map(set, self.best), strict=True)]
 
 
-def _seen(task: Task, trained: Trained) -> _Seen:
+def _seen(task: Task, trained: Trained, folds: int) -> _Seen:
     if task.dev is not None:
         return _Seen.on(task.dev, trained, task.threads)
 
@@ -286,12 +286,12 @@ def _seen(task: Task, trained: Trained) -> _Seen:
         return [*zip(model.find_above(blank, FLOOR, inner), model.find(blank, inner), strict=True)]
 
     # Who learns from one sentence after the other uses one core: several blocks are learned at once.
-    workers = 1 if task.trainer.warm else min(FOLDS, task.threads or os.cpu_count() or 1)
+    workers = 1 if task.trainer.warm else min(folds, task.threads or os.cpu_count() or 1)
     inner = task.threads if workers == 1 else 1
     with ThreadPoolExecutor(workers) as pool:
         run = map if workers == 1 else pool.map
         fitted: list[tuple[list[Mention], list[Mention]]] = cross_fit(
-            task.sentences, FOLDS, train, apply, sizes=task.sizes, default=lambda: ([], []), run=run
+            task.sentences, folds, train, apply, sizes=task.sizes, default=lambda: ([], []), run=run
         )
     found = _known([likely for likely, _ in fitted], task.sentences)
     best = [answer for _, answer in fitted]

@@ -254,7 +254,7 @@ def train(
         raise typer.Exit(130)
 
 
-REFINING = ("calibrate", "exclusive")
+REFINING = ("calibrate", "cross_fit", "exclusive")
 """Settings of a decision that leave open which one it is."""
 
 

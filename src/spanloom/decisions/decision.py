@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from spanloom.base.arrays import Floats
 from spanloom.base.errors import ParameterError
-from spanloom.base.parameters import check_choice
+from spanloom.base.parameters import check_choice, check_count
 from spanloom.base.settings import Settings
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.calibration import CALIBRATIONS
@@ -51,14 +51,19 @@ class Decision(Settings):
     calibrate
         What becomes of the model's probabilities: ``"none"``, they stay; ``"temperature"``, ``"platt"``, ``"beta"`` or
         ``"isotonic"``, see ``decisions.calibration``; ``"auto"``, the one of these that is best, or none. It is learned
-        on the development data, or without them by cross-fitting, which trains five more times.
+        on the development data, or without them by cross-fitting.
+    cross_fit
+        Without development data, what is chosen or learned for the decision costs so many more trainings, each on the
+        training data without one of as many blocks.
     """
 
     exclusive: bool | str = field(default="auto", kw_only=True)
     calibrate: str = field(default="none", kw_only=True)
+    cross_fit: int = field(default=5, kw_only=True)
 
     def check(self) -> None:
         check_choice("calibrate", self.calibrate, ("none", "auto", *CALIBRATIONS))
+        check_count("cross_fit", self.cross_fit, low=2)
         if self.exclusive not in (True, False, "flat", "auto"):
             raise ParameterError(
                 f"The 'exclusive' parameter must be True, False, 'flat' or 'auto'. Got {self.exclusive!r} instead."
@@ -294,8 +299,9 @@ def decision(given: Decision | str) -> Decision:
     Examples
     --------
     >>> decision("f1"), decision("precision=0.95")
-    (ExpectedF1(exclusive='auto', calibrate='none', by_label=True),
-     AtLeast(exclusive='auto', calibrate='none', precision=0.95, recall=None, confidence=0.9))
+    (ExpectedF1(exclusive='auto', calibrate='none', cross_fit=5, by_label=True),
+     AtLeast(exclusive='auto', calibrate='none', cross_fit=5, precision=0.95, recall=None,
+             confidence=0.9))
     """
     if not isinstance(given, str):
         return given

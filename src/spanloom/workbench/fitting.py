@@ -37,6 +37,8 @@ def fit(
     start: Recognizer | None = None,
     listener: Listener | None = None,
     threads: int | None = None,
+    *,
+    believed: bool = True,
 ) -> Fitted:
     """Train on all that is known; raises ``Refused`` if that is nothing.
 
@@ -47,10 +49,12 @@ def fit(
         are discontinuous.
     start
         The last recogniser, whose weights training starts from.
+    believed
+        Whether probabilities are wanted, which may take more trainings.
     """
     if not any(s.mentions for doc in docs for s in doc.sentences):
         raise Refused("there is nothing to learn from yet; annotate or confirm a few mentions")
-    ner = _recognizer(docs, settings, threads)
+    ner = _recognizer(docs, settings, threads, believed)
     sentences = sum(len(doc.sentences) for doc in docs)
     model = ner.model_for(docs)
     if not model.takes_partial:
@@ -91,7 +95,8 @@ def cross_fitted_score(
 
     def train(rest: list[tuple[Document, int]]) -> Recognizer | None:
         try:
-            return fit([Document([doc.sentences[k]], doc.id) for doc, k in rest], settings, None, listener, threads).ner
+            known = [Document([doc.sentences[k]], doc.id) for doc, k in rest]
+            return fit(known, settings, None, listener, threads, believed=False).ner
         except Refused:
             return None
 
@@ -107,9 +112,10 @@ def cross_fitted_score(
     return micro([one for one, _ in pairs], [other for _, other in pairs])
 
 
-def _recognizer(docs: Sequence[Document], settings: dict[str, Any], threads: int | None) -> Recognizer:
+def _recognizer(docs: Sequence[Document], settings: dict[str, Any], threads: int | None, believed: bool) -> Recognizer:
     own: dict[str, Any] = {"model": settings["model"], "features": settings["features"], "threads": threads}
     broken = any(m.discontinuous for doc in docs for s in doc.sentences for m in s.mentions)
     if own["model"] == "auto" and broken:
-        return configure({**own, "model": "multilabel", "calibrate": "platt", "keep": "longest"})
+        calibrated = {"calibrate": "platt", "cross_fit": FOLDS} if believed else {}
+        return configure({**own, "model": "multilabel", **calibrated, "keep": "longest"})
     return configure({**own, "keep": "longest"})
