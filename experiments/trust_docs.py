@@ -73,8 +73,8 @@ def sentences(results: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
         f"- As given, probabilities are off by {_range(given)} points; calibrated, by {_range(after)}. The aim of "
         f"{100 * AIM:.0f} % is reached on {len(results) - len(missed)} of {len(results)} lines, not on "
         f"{'; '.join(missed) or 'none'}; without what chance adds it is missed on {'; '.join(clear) or 'none'}. On "
-        f"development sentences that the curve was not learned from it is reached on {len(results) - len(there)}; where "
-        "it is reached only there, test is not like the development data."
+        f"development sentences that the curve was not learned from it is reached on {len(results) - len(there)}; "
+        "where it is reached only there, test is not like the development data."
     )
     behind = [
         max(r[f"F1 {name}"] for name in ("best", "penalty", "f1") if f"F1 {name}" in r) - r["F1 auto"]

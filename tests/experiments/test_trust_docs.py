@@ -25,8 +25,8 @@ def test_what_speaks_against_us_stands_in_the_sentences():
     assert told == [
         f"- 2 of {LINES} lines have been run so far.",
         "- As given, probabilities are off by 5.0 to 10.0 points; calibrated, by 1.0 to 3.1. The aim of 2 % is reached "
-        "on 1 of 2 lines, not on B, edge; without what chance adds it is missed on B, edge. On development sentences that "
-        "the curve was not learned from it is reached on 2; where it is reached only there, test is not like the "
+        "on 1 of 2 lines, not on B, edge; without what chance adds it is missed on B, edge. On development sentences "
+        "that the curve was not learned from it is reached on 2; where it is reached only there, test is not like the "
         "development data.",
         "- What `auto` decides has the highest F1 of the rules that it chooses among on 1 of 2 lines, and is at most "
         "1.0 points below it.",
