@@ -27,7 +27,7 @@ nb::list as_bytes(std::vector<std::string> pieces) {
   nb::list out;
   for (std::string& piece : pieces) {
     out.append(nb::bytes(piece.data(), piece.size()));
-    piece = {};
+    std::string().swap(piece);  // `= {}` would assign no characters, and keep the memory
   }
   return out;
 }

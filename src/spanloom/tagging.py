@@ -229,7 +229,9 @@ def line_records(
             else:
                 plain = plain_of(record, where)
             report.cut += plain is not None
-            yield plain or parse(record, report, where)
+            made = [plain or parse(record, report, where)]
+            del record, plain  # a text may be long, and is not needed when it was cut
+            yield made.pop()
         except BadRecord as error:
             report.broken(error.kind, where, str(error))
 
@@ -284,12 +286,12 @@ def tag_lines(
     def flush() -> Iterator[bytes]:
         nonlocal batch, size
         full, batch, size = batch, [], 0
-        metas = [one.meta if whole else "" for one in full]
-        tagged = tagger.tag([one.text for one in full], probabilities=probabilities, above=above)
-        more = {"documents": len(full), "words": tagged.texts.tokens, "mentions": tagged.found.size}
-        found = tagged.by_label()
-        ids = [one.id for one in full]
+        ids, metas = [one.id for one in full], [one.meta if whole else "" for one in full]
+        texts = [[one.text for one in full]]
         del full
+        tagged = tagger.tag(texts.pop(), probabilities=probabilities, above=above)
+        more = {"documents": len(ids), "words": tagged.texts.tokens, "mentions": tagged.found.size}
+        found = tagged.by_label()
         pieces = tagged.json_pieces(ids, metas, whole=whole)
         del tagged
         while pieces:
@@ -302,6 +304,7 @@ def tag_lines(
         if isinstance(item, Plain):
             batch.append(item)
             size += len(item.text)
+            del item
             if size >= BATCH_CHARACTERS or len(batch) == BATCH_TEXTS:
                 yield from flush()
         else:

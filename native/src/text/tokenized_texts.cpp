@@ -109,7 +109,7 @@ void append(std::vector<Range>& all, std::vector<Range>& more) {
     all = std::move(more);
   else
     all.insert(all.end(), more.begin(), more.end());
-  more = {};
+  std::vector<Range>().swap(more);  // `= {}` would keep the memory
 }
 
 // Cuts blocks of texts side by side by `cut(cutter, document, text, block)`, and joins them.

@@ -45,15 +45,18 @@ def _without_ends(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, st
 
 
 def _utf8(stream: Iterable[bytes], name: str, report: Report) -> Iterator[tuple[int, str]]:
-    for number, raw in enumerate(stream, 1):
+    number = 0
+    for raw in stream:  # enumerate would keep a long line until the next
+        number += 1
         if number == 1 and raw.startswith(codecs.BOM_UTF8):
             raw = raw[3:]
         try:
-            line = raw.decode(UTF8)
+            taken = [raw.decode(UTF8)]
         except UnicodeDecodeError as error:
             report.broken("encoding", f"{name}:{number}", f"{_wrong(error, UTF8)}{_advice(raw, report)}")
             continue
-        yield number, line
+        del raw
+        yield number, taken.pop()
 
 
 def _other(stream: BinaryIO, name: str, report: Report, encoding: str) -> Iterator[tuple[int, str]]:
