@@ -41,3 +41,16 @@ def test_from_start_to_end(tmp_path: Path) -> None:
         server.kill()
         server.wait()
         server.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("project", "message"), [("a.txt", "is a file, a project is a folder"), ("new", "bad.jsonl:1")]
+)
+def test_what_cannot_begin_leaves_nothing_behind(tmp_path: Path, project: str, message: str) -> None:
+    (tmp_path / "a.txt").write_text("a text")
+    (tmp_path / "bad.jsonl").write_text("{")
+    command = [sys.executable, "-m", "spanloom", "workbench", project, "sample:dev", "bad.jsonl", "--no-open"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "bad.jsonl"]

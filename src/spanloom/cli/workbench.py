@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -39,18 +40,30 @@ def workbench(
 
     [bold]Example:[/bold] spanloom workbench my-project sample:train --labels protein,DNA
     """
+    from spanloom.base.errors import ParameterError
     from spanloom.base.extras import need
-    from spanloom.workbench.project import Project
+    from spanloom.workbench.project import FILE, Project
     from spanloom.workbench.run import serve
 
     for module in ("starlette", "uvicorn"):
         need(module, "workbench")  # before anything is imported into the project
     console = make_console()
+    if project.is_file():
+        raise ParameterError(f"{project} is a file, a project is a folder: spanloom workbench my-project {project}")
+    new, beside = not (project / FILE).exists(), project.is_dir() and any(project.iterdir())
     opened = Project(project)
-    for ref in corpus or []:
-        added, known = opened.read(ref, mentions, True if held_out else None)
-        left = f", {known:,} left out: the project has the same already" if known else ""
-        console.print(f"{ref}: {counted(added, 'document')} added{left}", markup=False)
+    try:
+        for ref in corpus or []:
+            added, known = opened.read(ref, mentions, True if held_out else None)
+            left = f", {known:,} left out: the project has the same already" if known else ""
+            console.print(f"{ref}: {counted(added, 'document')} added{left}", markup=False)
+    except BaseException:
+        opened.close()
+        if new and not beside:
+            shutil.rmtree(project)  # it was made here, and has nothing else
+        raise
+    if new and beside:
+        console.print(f"{project} has other files; the project is {FILE} beside them", markup=False)
     if labels:
         opened.labels.add([name.strip() for name in labels.split(",") if name.strip()])
     serve(opened, port, open_page=open_page, ready=lambda address: console.print(f"{address}  (Ctrl-C stops)"))
