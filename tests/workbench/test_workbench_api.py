@@ -233,7 +233,7 @@ def test_what_the_project_has_already_is_left_out(client: TestClient, project: P
     assert [add(files) for files in (brat, brat, more)] == [(1, 0), (0, 1), (1, 0)]
     assert client.post("/api/import?name=x.txt", content=b"The IL-2 gene.").json()["added"] == 1
     names = [row[0] for row in project.db.rows("SELECT name FROM documents")]
-    assert names == ["one", "x", "x (2)", "x.txt (2)"] or len({n.removesuffix(".txt") for n in names}) == len(names)
+    assert names == ["one", "x", "x (2)", "x.txt (2)"]
     assert client.get("/api/export?format=brat").status_code == 200
 
 
@@ -247,12 +247,6 @@ def test_formats_take_their_options(client: TestClient, project: Project) -> Non
     for wrong in ("encoding", "iob2=/etc/passwd", "colour=red"):
         refused = client.post("/api/import", params={"name": "b.conllu", "options": wrong}, content=b"1\ta\n\n")
         assert refused.status_code == 400
-    assert (
-        "root:"
-        not in client.post(
-            "/api/import", params={"name": "b.conllu", "options": "iob2=/etc/passwd"}, content=b"1\ta\n\n"
-        ).text
-    )
     nested = Change(add=(Mention("A", ((0, 1),)), Mention("B", ((0, 2),))))
     project.sheets.change(1, "ann", 0, "add", nested)
     asked = {"format": "conll", "layer": "ann"}

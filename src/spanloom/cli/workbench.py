@@ -50,7 +50,8 @@ def workbench(
     console = make_console()
     if project.is_file():
         raise ParameterError(f"{project} is a file, a project is a folder: spanloom workbench my-project {project}")
-    new, beside = not (project / FILE).exists(), project.is_dir() and any(project.iterdir())
+    made, new = not project.exists(), not (project / FILE).exists()
+    beside = not made and any(project.iterdir())
     opened = Project(project)
     try:
         for ref in corpus or []:
@@ -59,8 +60,8 @@ def workbench(
             console.print(f"{ref}: {counted(added, 'document')} added{left}", markup=False)
     except BaseException:
         opened.close()
-        if new and not beside:
-            shutil.rmtree(project)  # it was made here, and has nothing else
+        if made:
+            shutil.rmtree(project)
         raise
     if new and beside:
         console.print(f"{project} has other files; the project is {FILE} beside them", markup=False)
