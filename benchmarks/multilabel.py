@@ -44,9 +44,9 @@ class Watched:
         self.epochs.append((time.process_time() - start, peak(), done))
         return done
 
-    def averaged(self) -> Any:
+    def weights(self, averaged: bool) -> Any:
         """Return the weights."""
-        return self.learner.averaged()
+        return self.learner.weights(averaged)
 
 
 def peak() -> float:

@@ -1,15 +1,16 @@
 """Ways to the optimum of the likelihood: passes over the sentences and seconds until the objective is near it.
 
     python benchmarks/optimiser.py --data ../shared/data [--only "edge, GENIA"] [--sentences 600] [--l2 0.1]
-                                   [--method L-BFGS] [--draw]
+                                   [--method L-BFGS] [--budget 600] [--draw]
     python benchmarks/optimiser.py --data ../shared/data --scipy [--part 4]
 
 Every method trains the same model on the same sentences with default features, on one thread, each component after the
 other; seconds are processor time with the preparation of the rows. Penalties are 0.1, the default of the trainers, and
 one for every 6,000 mentions, that of ``model="auto"``. Trainings go on to a tolerance of 1e-5: the lowest objective
-that any method has found stands for the optimum, and the best lower bound says how far it may be from it. Each training
-is kept in ``results/optimiser.json`` as soon as it is done, the table and the picture are ``results/optimiser.md`` and
-``.png``; ``--draw`` makes these again.
+that any method has found stands for the optimum, and the best lower bound says how far it may be from it. A training
+that takes longer than a budget of processor seconds is stopped, and the table says so. Each training is kept in
+``results/optimiser.json`` as soon as it is done, the table and the picture are ``results/optimiser.md`` and ``.png``;
+``--draw`` makes these again.
 
 With ``--scipy``: our L-BFGS against SciPy's L-BFGS-B on the likelihood of ``benchmarks/chain.py`` on every
 ``--part``-th sentence of UNER-EWT, with memory 6, in processor time, until both are within 1e-4 of the lower of the two
@@ -19,6 +20,7 @@ optima.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import platform
 import time
@@ -64,13 +66,18 @@ Record = tuple[int, float, float, float]
 """Of an iteration: passes and seconds since the beginning, objective, lower bound."""
 
 
+class OverBudget(Exception):
+    """A training has taken all the time that it may."""
+
+
 class Clock:
     """Takes the records of a training with the processor time at each; passes and seconds are those of a component."""
 
-    def __init__(self, before: tuple[int, float] = (1, 0.0)) -> None:
+    def __init__(self, before: tuple[int, float] = (1, 0.0), budget: float = float("inf")) -> None:
         self.before = before
         self.records: dict[int, list[Record]] = {}
         self._last = time.process_time()
+        self._end = self._last + budget
 
     def __call__(self, record: Iteration) -> None:
         now = time.process_time()
@@ -79,6 +86,8 @@ class Clock:
         bound = -1e300 if record.bound is None else record.bound
         own.append((passes + record.evaluations, seconds + now - self._last, record.objective, bound))
         self._last = now
+        if now > self._end:
+            raise OverBudget
 
     def kept(self) -> list[list[Record]]:
         """The records of each component, the late ones thinned out."""
@@ -91,8 +100,8 @@ class Clock:
         return found
 
 
-def trace(method: str, model: str, train: list[Sentence], l2: float) -> list[list[Record]]:
-    """Train with a method; return its records by component."""
+def trace(method: str, model: str, train: list[Sentence], l2: float, budget: float) -> dict[str, Any]:
+    """Train with a method; return its records by component, and the budget if that was the end."""
 
     def fit(trainer: LBFGS | SDCA | Adagrad, clock: Clock, start: Recognizer | None = None) -> Recognizer:
         ner = Recognizer(model, keep="longest", trainer=trainer, threads=1, tokenizer=str.split)
@@ -105,21 +114,25 @@ def trace(method: str, model: str, train: list[Sentence], l2: float) -> list[lis
     elif method == "Adagrad":
         start = fit(Adagrad(l2=l2, max_iter=10), passed := Clock())
         begun = 11, sum(own[-1][1] for own in passed.records.values()) / len(passed.records)
-    fit(trainer, clock := Clock(begun), start)
-    return clock.kept()
+    clock = Clock(begun, budget)
+    try:
+        fit(trainer, clock, start)
+    except OverBudget:
+        return {"stopped": budget, "trace": clock.kept()}
+    return {"trace": clock.kept()}
 
 
 def reached(found: list[list[Record]], lowest: list[float], near: float) -> list[float] | None:
-    """Passes and seconds of all components until each is as near; None if one never is."""
-    first = [next((r for r in own if r[2] <= low * (1 + near)), None) for own, low in zip(found, lowest, strict=True)]
-    return None if None in first else [sum(r[i] for r in first if r) for i in (0, 1)]
+    """Passes and seconds of all components until each is as near; None if one never is, or was not begun."""
+    first = [next((r for r in own if r[2] <= low * (1 + near)), None) for own, low in zip(found, lowest, strict=False)]
+    return None if None in first or len(first) < len(lowest) else [sum(r[i] for r in first if r) for i in (0, 1)]
 
 
 def lowest_of(traces: dict[str, Any]) -> tuple[list[float], float]:
     """The lowest objective of each component, and how far their sum is above its optimum at most."""
-    every = [t["trace"] for t in traces.values()]
-    lowest = [min(r[2] for own in parts for r in own) for parts in zip(*every, strict=True)]
-    bounds = [max(r[3] for own in parts for r in own) for parts in zip(*every, strict=True)]
+    every = [*itertools.zip_longest(*(t["trace"] for t in traces.values()), fillvalue=())]
+    lowest = [min(r[2] for own in parts for r in own) for parts in every]
+    bounds = [max(r[3] for own in parts for r in own) for parts in every]
     return lowest, (sum(lowest) - sum(bounds)) / sum(lowest)
 
 
@@ -142,6 +155,8 @@ def table(results: dict[str, Any]) -> list[str]:
             found = one["methods"][method]["trace"]
             spent = [reached(found, lowest, near) for near in NEAR]
             first = first or (spent[-1] and spent[-1][1])
+            if "stopped" in one["methods"][method]:
+                name += f", stopped at {one['methods'][method]['stopped']:,.0f} s"
             times = f"{first / spent[-1][1]:.1f}" if first and spent[-1] else "–"
             text.append(
                 f"| {one['problem']}, {one['sentences']:,} sentences | {one['l2']:.3g} | {name} | "
@@ -184,7 +199,9 @@ def draw(results: dict[str, Any]) -> None:
     figure.savefig(RESULTS / "optimiser.png", dpi=110)
 
 
-def compare(data: str, sentences: int | None, only: str | None, penalties: list[float], wanted: list[str]) -> None:
+def compare(
+    data: str, sentences: int | None, only: str | None, penalties: list[float], wanted: list[str], budget: float
+) -> None:
     """Train what is not trained yet."""
     kept = RESULTS / "optimiser.json"
     results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
@@ -201,7 +218,7 @@ def compare(data: str, sentences: int | None, only: str | None, penalties: list[
             )
             for method in wanted or ["L-BFGS", "SDCA"]:
                 if method not in one["methods"]:
-                    one["methods"][method] = {"commit": tables.commit(), "trace": trace(method, model, train, l2)}
+                    one["methods"][method] = {"commit": tables.commit(), **trace(method, model, train, l2, budget)}
                     order = [*PROBLEMS]
                     results = dict(
                         sorted(
@@ -224,15 +241,16 @@ def show(results: dict[str, Any]) -> None:
         "thread with the preparation of the rows, added up over the components, until the objective of each is within "
         "1 %, 0.1 % and 0.01 % of the lowest that any method has found; *times*: how much sooner within 0.01 % than "
         "the first method; *known within*: how far that lowest objective is above the optimum at most, by the best "
-        "lower bound. Penalties: 0.1, and one for every 6,000 mentions, as `auto` has it.",
+        "lower bound. Penalties: 0.1, and one for every 6,000 mentions, as `auto` has it. A method that was stopped "
+        "had a budget of processor seconds, and is compared as far as it came.",
         "",
         "![Distance from the optimum by seconds and by passes](optimiser.png)",
         "",
         *table(results),
         "",
         f"Default features; Python {platform.python_version()}, {platform.machine()}. Made by "
-        "`python benchmarks/optimiser.py --only PROBLEM --sentences N --l2 L2 --method METHOD`, with those of each "
-        "row. The machine had other work at the time: a few per cent say nothing.",
+        "`python benchmarks/optimiser.py --only PROBLEM --sentences N --l2 L2 --method METHOD --budget S`, with "
+        "those of each row. The machine had other work at the time: a few per cent say nothing.",
     ]
     print("\n".join(text))
     tried = RESULTS / "optimiser_tried.md"
@@ -251,13 +269,14 @@ def main() -> None:
     parser.add_argument("--only", choices=list(PROBLEMS))
     parser.add_argument("--l2", type=float, action="append", help="a penalty instead of the two; may be repeated")
     parser.add_argument("--method", choices=list(METHODS), action="append", help="L-BFGS and SDCA if left out")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="processor seconds that a training may take")
     parser.add_argument("--draw", action="store_true", help="train nothing")
     args = parser.parse_args()
     if args.draw:
         show(json.loads((RESULTS / "optimiser.json").read_text(encoding="utf-8")))
         return
     if not args.scipy:
-        compare(args.data, args.sentences, args.only, args.l2 or [], args.method or [])
+        compare(args.data, args.sentences, args.only, args.l2 or [], args.method or [], args.budget)
         return
     sentences = load(args.data, "train", False)[2][:: args.part]
     rows = FeatureExtractor(FeatureSet(templates())).fit(sentences)

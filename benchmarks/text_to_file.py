@@ -76,7 +76,7 @@ def load(ner: Recognizer, source: str, target: str) -> Seconds:
 def stages(ner: Recognizer, source: str, target: str) -> Seconds:
     """Each stage by itself."""
     tagger = TextTagger(ner, 1)
-    features, decoder = ner.extractor_._fitted(), ner.trained_.decoder  # type: ignore[attr-defined]
+    features, decoder = ner.trained_.reader._fitted(), ner.trained_.decoder  # type: ignore[attr-defined]
     seconds: Seconds = defaultdict(float)
     clock = time.process_time()
 

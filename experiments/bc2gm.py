@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
+from experiments.counts import pack
 from experiments.runner import Result
 from spanloom import Document, Mention, Sentence, read
 from spanloom.evaluation import micro
 from spanloom.evaluation.alternatives import with_alternatives
+from spanloom.evaluation.significance import unit_counts
 from spanloom.formats.raw import from_text
 from spanloom.formats.report import Report
 
@@ -34,7 +38,15 @@ def in_characters(doc: Document) -> Sentence:
             parts = tuple((s + start, e + start) for s, e in sentence.chars(mention))
             alternatives.append(Mention(mention.label, parts))
     mentions = [Mention(m.label, doc.chars(m)) for m in doc.mentions]
-    return Sentence([], mentions, meta={"alternatives": alternatives})
+    return Sentence(list(doc.text), mentions, meta={"alternatives": alternatives})
+
+
+def counts(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, str]:
+    """Gold, found and right mentions of every document, strictly and by the rule of the task, for paired tests."""
+    right, mine = [in_characters(d) for d in gold], [in_characters(d).mentions for d in found]
+    loose = [with_alternatives([r], [m]) for r, m in zip(right, mine, strict=True)]
+    by_rule = np.array([[score.gold, score.predicted, score.correct] for score in loose], np.int64)
+    return {"units": pack(unit_counts([s.mentions for s in right], mine)), "alt_units": pack(by_rule)}
 
 
 def scores(gold: Sequence[Document], found: Sequence[Document]) -> Result:

@@ -17,7 +17,8 @@ LONGEST = 8
 LONG = ", L = 40"
 """Of lines that show what the paper's L costs where mentions are long."""
 
-FEATURES = {"chain": "jie-chain", "semimarkov": "jie-semi", "dgm-s": "jie-semi", "dgm": "jie-semi"}
+MODELS = ("chain", "semimarkov", "dgm-s", "dgm")
+"""In the order of the paper's tables."""
 
 AGAINST = {
     "semimarkov": ("chain",),
@@ -30,7 +31,16 @@ AGAINST = {
 
 
 LETTER = ", by the letter"
-"""Of lines by the paper's protocol where ours is another: IOB2 labels, and gold trees in training."""
+"""Of lines by the paper's protocol."""
+
+ENDS = ", ends"
+"""Of lines with dependency features of a segment's first and last word."""
+
+SOFT = ", soft guidance"
+"""Of lines that look at all segments, with the tree's word on each as a feature."""
+
+PLAIN = {"semimarkov": ("semimarkov", "dgm"), "dgm": ("dgm",)}
+"""What lines of ours are compared with besides: these models without what they add."""
 
 
 def finish(results: dict[str, Result], folder: Path) -> None:
@@ -46,12 +56,23 @@ def _comparisons(results: dict[str, Result]) -> Iterator[str]:
     yield from (f"| | against | {' | '.join(paired.HEADS)} |", f"|---|---|{'---:|' * 4}---|")
     for name, result in results.items():
         condition, _, model = name.rpartition(": ")
-        for other in AGAINST.get(model, ()):
-            base = results.get(f"{_seen(condition, other)}: {other}")
-            if base is None or "unit_counts" not in result:
+        for other, shown in _bases(condition, model):
+            base = results.get(other)
+            if base is None or not {"unit_counts"} <= result.keys() & base.keys():
                 continue
             found = paired.cells(unpack(result["unit_counts"]), unpack(base["unit_counts"]))
-            yield f"| {name} | {other} | {' | '.join(found)} |"
+            yield f"| {name} | {shown} | {' | '.join(found)} |"
+
+
+def _bases(condition: str, model: str) -> Iterator[tuple[str, str]]:
+    """What a line is compared with: the name of the other line, and how it is shown."""
+    for other in AGAINST.get(model, ()):
+        yield f"{_seen(condition, other)}: {other}", other
+    for more in (ENDS, SOFT):
+        if condition.endswith(more):
+            plain = condition.removesuffix(more)
+            for other in PLAIN.get(model, ()):
+                yield f"{_seen(plain, other)}: {other}", f"{other} without"
 
 
 def _seen(condition: str, model: str) -> str:
@@ -60,7 +81,6 @@ def _seen(condition: str, model: str) -> str:
         condition = condition.removesuffix(LONG)
     if model in ("chain", "semimarkov") and "dependency features" not in condition:
         condition = condition.replace("predicted trees", "gold trees")
-        condition = condition.removesuffix(LETTER) if model == "semimarkov" else condition
     return condition
 
 
@@ -106,12 +126,12 @@ def _draw_times(results: dict[str, Result], folder: Path) -> None:
     from matplotlib.figure import Figure
 
     conditions = sorted({name.rpartition(": ")[0] for name in results})
-    conditions = [c for c in conditions if all(f"{c}: {model}" in results for model in FEATURES)]
+    conditions = [c for c in conditions if all(f"{c}: {model}" in results for model in MODELS)]
     if not conditions:
         return
     figure = Figure(figsize=(9, 4), layout="constrained")
     axes = figure.add_subplot()
-    for k, model in enumerate(FEATURES):
+    for k, model in enumerate(MODELS):
         heights = [results[f"{c}: {model}"]["ms_per_iteration"] for c in conditions]
         axes.bar(np.arange(len(conditions)) + 0.2 * k, heights, 0.2, label=model)
     names = [c.replace(", dependency features", "\n+ dep").replace(", ", "\n") for c in conditions]

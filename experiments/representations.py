@@ -1,4 +1,9 @@
-"""Cho et al. 2013: seven segment representations alone, and several in one model (tables 4, 5, 9, 10, 11 and 13)."""
+"""Cho et al. 2013: seven segment representations alone, and several in one model (tables 4, 5, 9, 10, 11 and 13).
+
+A line trains eleven times: for ten values of L2, each from the optimum of the one before, on the training part without
+its last tenth, and once for the test part. Features are extracted once for the ten. All lines take about 17 hours of
+one core, estimated from the times of earlier ones, which had fewer features and ended at a cap.
+"""
 
 from __future__ import annotations
 
@@ -6,46 +11,63 @@ import json
 import resource
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from experiments import bc2gm
 from experiments.bc2gm import SCORES, blind, in_characters, scores
-from experiments.paired import p_value
+from experiments.lexicons import FILES, references
+from experiments.representations_tables import file_of, finish
 from experiments.runner import Context, Experiment, Result, Run
-from experiments.settings import recognizer
+from experiments.settings import SEARCH_TOL
+from experiments.taggers import tagger
 from spanloom import Document, Recognizer, Sentence, read
 from spanloom._native import Likelihood, Supervision
+from spanloom.annotators import Pipeline
 from spanloom.features import FeatureExtractor, FeatureSet
 from spanloom.learning import LBFGS, LearningProblem
 from spanloom.learning.lbfgs import native_tying
 from spanloom.models import Chain
 from spanloom.models.component import Component, Shapes
+from spanloom.models.decoding import Dev
 from spanloom.models.holding import hold
-from spanloom.models.structured import Dev
 from spanloom.models.supervised import supervise
 from spanloom.schemes import Representations
 
 SINGLE = ("IO", "IOB2", "IOE2", "BI", "IE", "IOBES", "BIES")
 SEVERAL = ("IOB2+", "IOBES+", "BIES,IO", "BIES+")
-L2 = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5)
-SEARCH_TOL = 1e-3
-"""Training stops a little earlier while L2 is chosen."""
+CURVE = ("IOB2", "IOBES", "BIES", "IOB2+", "IOBES+", "BIES+")
+L2 = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 QUICK = 1500
 """Training sentences of a quick run."""
-
-Chars = list[tuple[int, int]]
-GOLD = "bc2gm gold"
-"""Under this name, what is to be found is kept beside what the models find."""
+QUICK_ITERATIONS = 20
 
 
 def load(corpus: str, part: str, data: Path) -> list[Document]:
     """Read one part of a corpus."""
     return bc2gm.load(part, data) if corpus == "bc2gm" else list(read(f"uner:{data}/uner-ewt?split={part}"))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The features of a line, and the columns that they read, made once for all of its trainings."""
+
+    features: FeatureSet
+    pipeline: Pipeline
+
+    @classmethod
+    def of(cls, settings: dict[str, Any], context: Context) -> Seen:
+        """Make the annotators that the settings name; ``pos`` is the tagger that was trained on GENIA."""
+        named = [str(tagger(context)) if name == "pos" else name for name in settings.get("annotators", ())]
+        listed = references(settings.get("lexicons", []), context)
+        pipeline = Pipeline.of([*named, *listed], open_model=Recognizer.load)
+        base = FeatureSet.named(settings["features"])
+        return cls(FeatureSet([*base.templates, *pipeline.templates], name=settings["features"]), pipeline)
+
+    def annotated(self, documents: Sequence[Document]) -> list[Document]:
+        """Return documents with the columns that the features read."""
+        return self.pipeline.annotate(documents, self.features.columns())
 
 
 def encoded(model: Chain, sentences: Sequence[Sentence]) -> tuple[Component, Supervision]:
@@ -69,34 +91,48 @@ def count_features(scheme: str, sentences: Sequence[Sentence], ner: Recognizer) 
     return state, rows.entries * representations / state
 
 
-def try_l2(settings: dict[str, Any], train: Sequence[Sentence]) -> dict[float, float]:
-    """F1 on the last tenth of the training part, learned from the rest with each L2."""
-    cut = len(train) * 9 // 10
-    learn, watch = train[:cut], train[cut:]
+def parts(sentences: Sequence[Sentence], share: float) -> tuple[list[Sentence], list[Sentence], list[Sentence]]:
+    """What is learned from for the test part, and while L2 is chosen; and on what it is chosen.
+
+    As in the paper: L2 by the last tenth of all training sentences, whatever share of them, from the first on, is
+    learned from; a model of all of them is chosen without that tenth, and then learns from it too.
+    """
+    cut = len(sentences) * 9 // 10
+    learn = list(sentences[: round(len(sentences) * share)])
+    return learn, learn[: min(cut, len(learn))], list(sentences[cut:])
+
+
+def try_l2(
+    settings: dict[str, Any], features: FeatureSet, learn: Sequence[Sentence], watch: Sequence[Sentence]
+) -> dict[float, float]:
+    """F1 on what is watched, learned with each L2."""
     model = Chain(settings["scheme"])
     component, gold = encoded(model, learn)
-    extractor = FeatureExtractor(FeatureSet.named(settings["features"]))
+    extractor = FeatureExtractor(features)
     problem = LearningProblem(extractor.fit(learn, 1), component.structure, gold, *component.tying())
     path = LBFGS(settings["max_iter"], tol=SEARCH_TOL).along_l2(problem, L2, threads=1)
-    f1 = Dev.of(model, extractor, watch, 1).f1_of(component)
+    shapes = Shapes([len(s) for s in watch])
+    f1 = Dev(extractor.transform(watch), [s.mentions for s in watch], shapes, 1).f1_of(component)
     return {value: f1(weights) for value, weights in path}
 
 
 def execute(run: Run, context: Context) -> Result:
-    """Train one model and score it on the test part; its predictions are kept for the comparison."""
-    s = run.settings
-    train = [sentence for doc in load(s["corpus"], "train", context.data) for sentence in doc.sentences]
-    train = train[: QUICK if context.quick else round(len(train) * s["share"])]
+    """Choose L2, train one model and score it on the test part; its predictions are kept for the comparison."""
+    s = dict(run.settings)
+    s["max_iter"] = QUICK_ITERATIONS if context.quick else s["max_iter"]
+    seen = Seen.of(s, context)
+    docs = load(s["corpus"], "train", context.data)
+    if context.quick:
+        docs = docs[: QUICK if s["corpus"] == "bc2gm" else QUICK // 20]
+    sentences = [sentence for doc in seen.annotated(docs) for sentence in doc.sentences]
+    train, learn, watch = parts(sentences, s["share"])
     test = load(s["corpus"], "test", context.data)
-    blank = [blind(doc) for doc in test] if s["corpus"] == "bc2gm" else test
-    options: dict[str, Any] = {k: s[k] for k in ("scheme", "features", "tol", "max_iter")}
-    options |= {"overlap": "longest", "threads": 1}
-    l2, tried = s["l2"], {}
-    if l2 == "tune":
-        tried = try_l2(s, train)
-        l2 = max(L2, key=lambda value: tried[value])
+    blank = seen.annotated([blind(doc) for doc in test] if s["corpus"] == "bc2gm" else test)
+    tried = try_l2(s, seen.features, learn, watch)
+    l2 = max(L2, key=lambda value: (tried[value], value))  # of equals the largest
     start = time.process_time()
-    ner = recognizer(options, model="chain", l2=l2).fit(train)
+    trainer = LBFGS(s["max_iter"], l2=l2, tol=s["tol"])
+    ner = Recognizer(Chain(s["scheme"]), features=seen.features, trainer=trainer, keep="longest", threads=1).fit(train)
     trained = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     seconds = []
@@ -105,12 +141,14 @@ def execute(run: Run, context: Context) -> Result:
         found = ner.predict(blank)
         seconds.append(time.process_time() - start)
     features, instances = count_features(s["scheme"], train, ner)
-    for name, docs in ((run.name, found), (f"{s['corpus']} gold", test)):
-        spans: list[Chars] = [[m.parts[0] for m in in_characters(doc).mentions] for doc in docs]
-        (context.work / _file(name)).write_text(json.dumps(spans))
+    for name, some in ((run.name, found), (f"{s['corpus']} gold", test)):
+        spans = [[(m.label, *m.parts[0]) for m in in_characters(doc).mentions] for doc in some]
+        (context.work / file_of(name)).write_text(json.dumps(spans))
     return {
         **scores(test, found),
+        **bc2gm.counts(test, found),
         "l2": l2,
+        "l2_at_edge": l2 in (min(L2), max(L2)),
         "tried": {str(value): f1 for value, f1 in tried.items()},
         "features": features,
         "instances": instances,
@@ -121,152 +159,46 @@ def execute(run: Run, context: Context) -> Result:
     }
 
 
-def compare(results: dict[str, Result], folder: Path) -> None:
-    """Write p-values between models and what changes from one to the other (tables 5, 10 and 11)."""
-    work = folder if folder.name.endswith(".quick") else folder.parent / "work" / "representations"
-    lines = ["# Changes between segment representations", ""]
-    names = [n for n in results if n.startswith("bc2gm") and n.endswith(tuple(SINGLE + SEVERAL))]
-    names = [n for n in names if (work / _file(n)).exists()]  # others were run elsewhere
-    if not names or not (work / _file(GOLD)).exists():
-        return
-    gold, *found = (_read(work / _file(name)) for name in (GOLD, *names))
-    sets = dict(zip(names, found, strict=True))
-    lines += ["Chance that the model of the row is not better than that of the column (paired bootstrap, 10,000).", ""]
-    lines += ["| | " + " | ".join(_short(n) for n in names) + " |", "|---|" + "---:|" * len(names)]
-    chances = _bootstrap(gold, found)
-    for i, a in enumerate(names):
-        cells = ["" if a == b else p_value(chances[i, j]) for j, b in enumerate(names)]
-        lines.append(f"| {_short(a)} | " + " | ".join(cells) + " |")
-    for a, b in (("bc2gm IO", "bc2gm BIES"), ("bc2gm BIES", "bc2gm BIES+"), ("bc2gm BIES", "bc2gm BIES,IO")):
-        if a in sets and b in sets:
-            lines += ["", f"From {_short(a)} to {_short(b)}: {_changes(gold, sets[a], sets[b])}"]
-    three = ("bc2gm IO", "bc2gm BIES", "bc2gm BIES,IO")
-    if all(name in sets for name in three):
-        lines += ["", "What IO and BIES find together or alone, and how much of it BIES,IO finds (table 11):", ""]
-        lines += ["| found by | | mentions | also by BIES,IO |", "|---|---|---:|---:|"]
-        for (who, what), (count, also) in agreement(gold, *(sets[name] for name in three)).items():
-            lines.append(f"| {who} | {what} | {count:,} | {also:,} |")
-    (folder / "representations-changes.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+COMMON: dict[str, Any] = {"tol": 1e-4, "max_iter": 2000, "share": 1.0, "l2": list(L2)}
+GENES: dict[str, Any] = {
+    **COMMON,
+    "corpus": "bc2gm",
+    "features": "cho-bio",
+    "annotators": ["pos", "english-rules"],
+    "lexicons": list(FILES),
+}
+NEWS: dict[str, Any] = {**COMMON, "corpus": "uner-ewt", "features": "cho-conll", "annotators": ["english-rules"]}
+WORDS: dict[str, Any] = {**COMMON, "corpus": "bc2gm", "features": "default"}
+"""Ours: from words alone."""
+
+UNLIKE = {
+    "cho-bio": (
+        "parts of speech by a tagger that was trained on GENIA, lemmas and chunks by rule",
+        "open lists of names for EntrezGene and UMLS",
+    ),
+    "cho-conll": ("UNER-EWT for CoNLL-2003, which is licensed", "chunks by rule"),
+    "default": ("words only",),
+}
+"""How lines differ from the paper's, by features."""
+STOPS = "ends within 1e-4 of the optimum, where the paper's stops when the likelihood hardly changes"
 
 
-def draw(results: dict[str, Result], folder: Path) -> None:
-    """Draw precision and recall over the share of the training data (figures 2 and 3)."""
-    curves = {
-        scheme: [
-            (share, results[f"bc2gm {scheme}{part}"])
-            for share, part in ((0.1, " 10%"), (0.2, " 20%"), (0.4, " 40%"), (1.0, ""))
-            if f"bc2gm {scheme}{part}" in results
-        ]
-        for scheme in ("IOB2", "IOBES", "BIES", "IOB2+", "IOBES+", "BIES+")
-    }
-    if all(len(points) < 2 for points in curves.values()):
-        return
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for axis, column in zip(axes, ("precision", "recall"), strict=True):
-        for i, (scheme, points) in enumerate(curves.items()):
-            shares, values = [100 * s for s, _ in points], [100 * r[column] for _, r in points]
-            axis.plot(shares, values, "o-" if i >= 3 else "o--", color=f"C{i % 3}", label=scheme)
-        axis.set(xlabel="% of the training sentences", ylabel=column)
-    axes[1].legend()
-    figure.savefig(folder / "representations.png", dpi=120)
-    plt.close(figure)
-
-
-def finish(results: dict[str, Result], folder: Path) -> None:
-    """Compare and draw."""
-    compare(results, folder)
-    draw(results, folder)
-
-
-Sets = list[set[tuple[int, ...]]]
-
-
-def agreement(gold: Sets, a: Sets, b: Sets, both: Sets) -> dict[tuple[str, str], tuple[int, int]]:
-    """Count true and false positives that two models share or have alone, and those of them that a third has.
-
-    Examples
-    --------
-    >>> found = agreement([{(0, 1)}], [{(0, 1), (2, 3)}], [{(0, 1)}], [{(0, 1)}])
-    >>> found["both", "right"], found["the first alone", "wrong"]
-    ((1, 1), (1, 0))
-    """
-    counts: dict[tuple[str, str], tuple[int, int]] = {}
-    for who, chosen in (
-        ("both", [x & y for x, y in zip(a, b, strict=True)]),
-        ("the first alone", [x - y for x, y in zip(a, b, strict=True)]),
-        ("the second alone", [y - x for x, y in zip(a, b, strict=True)]),
-    ):
-        for what in ("right", "wrong"):
-            kept = [c & g if what == "right" else c - g for c, g in zip(chosen, gold, strict=True)]
-            also = sum(len(k & third) for k, third in zip(kept, both, strict=True))
-            counts[who, what] = (sum(map(len, kept)), also)
-    return counts
-
-
-def _changes(gold: Sets, a: Sets, b: Sets) -> str:
-    counts = dict.fromkeys(("false negatives mended", "new", "false positives mended", "new ones"), 0)
-    for g, x, y in zip(gold, a, b, strict=True):
-        counts["false negatives mended"] += len(g & (y - x))
-        counts["new"] += len(g & (x - y))
-        counts["false positives mended"] += len((x - y) - g)
-        counts["new ones"] += len((y - x) - g)
-    return ", ".join(f"{count} {what}" for what, count in counts.items()) + "."
-
-
-def _bootstrap(gold: Sets, found: Sequence[Sets], resamples: int = 10_000) -> npt.NDArray[np.float64]:
-    """``[a, b]``: the share of resamples of the sentences in which F1 of a is not above that of b."""
-    wanted = np.array([len(g) for g in gold], np.float64)
-    mine = np.array([[len(x) for x in one] for one in found], np.float64)
-    right = np.array([[len(g & x) for g, x in zip(gold, one, strict=True)] for one in found], np.float64)
-    counts = np.concatenate([2 * right, wanted + mine]).T
-    counts = counts[counts.any(axis=1)]
-    random = np.random.default_rng(1)
-    worse = np.zeros((len(found), len(found)))
-    for _ in range(resamples // 500):
-        drawn = random.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), 500) @ counts
-        f1 = drawn[:, : len(found)] / drawn[:, len(found) :]
-        worse += (f1[:, :, None] <= f1[:, None, :]).sum(axis=0)
-    return worse / (resamples // 500 * 500)
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("bc2gm ")
-
-
-def _file(name: str) -> str:
-    return f"{name.replace(' ', '-')}.mentions.json"
-
-
-def _read(path: Path) -> Sets:
-    return [{tuple(part) for part in doc} for doc in json.loads(path.read_text())]
-
-
-def _runs() -> list[Run]:
-    common = {"features": "default", "tol": 1e-4, "max_iter": 200}
-    whole = [
-        Run(f"{corpus} {scheme}", {**common, "corpus": corpus, "share": 1.0, "scheme": scheme, "l2": "tune"})
-        for corpus in ("bc2gm", "uner-ewt")
-        for scheme in (*SEVERAL[::-1], *SINGLE[::-1])
-    ]
-    parts = [
-        Run(f"bc2gm {scheme} {share:.0%}", {**common, "corpus": "bc2gm", "share": share, "scheme": scheme, "l2": 0.5})
+def lines() -> list[Run]:
+    """Return all lines: tables 4, 9 and 13, the learning curve, and ours from words alone."""
+    both = (("bc2gm", GENES), ("uner-ewt", NEWS))
+    made = [(f"{name} {scheme}", {**s, "scheme": scheme}) for name, s in both for scheme in (SEVERAL + SINGLE)[::-1]]
+    made += [
+        (f"bc2gm {scheme} {share:.0%}", {**GENES, "scheme": scheme, "share": share})
         for share in (0.1, 0.2, 0.4)
-        for scheme in ("IOB2", "IOBES", "BIES", "IOB2+", "IOBES+", "BIES+")
+        for scheme in CURVE
     ]
-    unlike = ("words only, no lemmas, parts of speech, chunks or dictionaries", "at most 200 iterations, not 2,000")
-    corpus = {"uner-ewt": ("UNER-EWT for CoNLL-2003, which is licensed",)}
-    alone = ("one L2 for all points of the learning curve",)
-    return [
-        replace(run, differs=(*unlike, *corpus.get(run.settings["corpus"], ()), *(alone if run in parts else ())))
-        for run in whole + parts
-    ]
+    made += [(f"bc2gm words {scheme}", {**WORDS, "scheme": scheme}) for scheme in ("IO", "BIES", "BIES,IO", "BIES+")]
+    return [Run(name, settings, differs=(*UNLIKE[settings["features"]], STOPS)) for name, settings in made]
 
 
 EXPERIMENT = Experiment(
     title="Segment representations (Cho et al. 2013)",
-    runs=_runs(),
+    runs=lines(),
     execute=execute,
     columns=(
         *SCORES,
@@ -281,12 +213,14 @@ EXPERIMENT = Experiment(
     percent=SCORES,
     about=(
         "BioCreative II gene mention and UNER-EWT, test part, exact match; `alt` is BioCreative's rule with "
-        "alternatives. Words only (the feature set `default`); the paper also has lemmas, parts of speech, chunks and "
-        "two large dictionaries. `features` are distinct pairs of a feature and a label over all representations, "
-        "`instances` how often such a pair fires in training on average (AFI). L2 is chosen for every model from ten "
-        "values on the last tenth of the training part, and the model then learns from all of it, as in the paper. "
-        "Percentages after a name: the first so many of the training sentences, with one L2 for all. Training seconds "
-        "and words per second are processor time of one thread; tagging is the best of five."
+        "alternatives (UNER-EWT has none). Features are those of the paper: `cho-bio` with parts of speech, lemmas, "
+        "chunks and lists of names, `cho-conll` on UNER-EWT; *words* are lines from words alone. `features` are "
+        "distinct pairs of a feature and a label over all representations, `instances` how often such a pair fires in "
+        "training on average (AFI). L2 is chosen for every line from ten values on the last tenth of the training "
+        "part; the model then learns from all of it, as in the paper, up to 2,000 iterations. Percentages after a "
+        "name: the first so many of the training sentences, L2 by the same last tenth. Training seconds and "
+        "words per second are processor time of one thread; tagging is the best of five. p-values and changes: "
+        "`representations-changes.md`."
     ),
     finish=finish,
 )

@@ -52,12 +52,16 @@ class Run:
         What the paper reports for this line, by column.
     differs
         How this line differs from the paper's, in words, one thing each.
+    needs
+        What must be in the folder of the corpora, where it is licensed and may not be there; a line without it stands
+        in the table with the paper's figures, and is passed over.
     """
 
     name: str
     settings: dict[str, Any]
     paper: dict[str, float] = field(default_factory=dict)
     differs: Sequence[str] = ()
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -208,7 +212,9 @@ class Runner:
             if only and run.name not in only:
                 continue
             record = self.record(run, drafts=changed)
-            if record and not record.get("older") and not again:
+            if run.needs and not (self.data / run.needs).exists():
+                self.say(f"{run.name}: licensed; with the corpus in {self.data / run.needs} it is run")
+            elif record and not record.get("older") and not again:
                 self.say(f"{run.name}: done before")
             elif not self._execute(run):
                 failed.append(run.name)
@@ -292,7 +298,7 @@ class Runner:
                 cells.append(self._cell(column, record["result"].get(column) if record else None))
                 if f"{_heading(column)} (paper)" in heads:
                     cells.append(_number(run.paper.get(column), 1))
-            cells.append(_number(record["seconds"], 1) if record else "not run")
+            cells.append(_number(record["seconds"], 1) if record else "licensed" if run.needs else "not run")
             lines.append(_row([*cells, state(record) if record else ""]))
         lines += ["", "Settings:", ""]
         for run, record in rows:

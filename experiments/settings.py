@@ -14,6 +14,11 @@ from spanloom.configuration import configure
 NAMES = {"overlap": "keep", "algorithm": "trainer", "company": "rescore", "mention_penalty": "penalty"}
 """Names of the first version, and today's."""
 
+TO_THE_END: dict[str, Any] = {"max_iter": 3000, "tol": 1e-4}
+"""Training ends within 1e-4 of the optimum; the cap is there to be noticed."""
+SEARCH_TOL = 1e-3
+"""Training stops a little earlier while settings are chosen."""
+
 
 def today(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings under today's names; None stands for the default.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -16,11 +17,25 @@ from spanloom.workbench.app import make_app
 from spanloom.workbench.project import Project
 from spanloom.workbench.run import listen
 
+SLOW = """
+const at_once = window.fetch.bind(window);
+const later = () => new Promise((go) => setTimeout(go, %d * Math.random()));
+window.fetch = async (...what) => {
+  await later();
+  const answer = await at_once(...what);
+  await later();
+  return answer;
+};
+"""
+
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 class Bench:
-    """A project, its server and the pages that look at it."""
+    """A project, its server and the pages that look at it.
+
+    SPANLOOM_SLOW_PAGE=400 delays what pages ask for, by up to 400 ms each way: what tests do not wait for is seen then.
+    """
 
     def __init__(self, project: Project, browser: Browser, address: str) -> None:
         self.project, self.browser, self.address = project, browser, address
@@ -30,6 +45,8 @@ class Bench:
     def page(self, annotator: str = "ann", **options: Any) -> Page:
         """Open a page in a browser profile of its own; what its console complains of is kept."""
         context = self.browser.new_context(**{"viewport": {"width": 1400, "height": 850}, **options})
+        if os.environ.get("SPANLOOM_SLOW_PAGE"):
+            context.add_init_script(SLOW % int(os.environ["SPANLOOM_SLOW_PAGE"]))
         page = context.new_page()
         page.on("console", lambda one: self.complaints.append(one.text) if one.type in ("error", "warning") else None)
         page.on("pageerror", lambda one: self.complaints.append(str(one)))

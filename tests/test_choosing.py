@@ -7,6 +7,7 @@ import pytest
 from spanloom import Document, Mention, Recognizer, Sentence, read
 from spanloom.base.errors import EncodingError, ParameterError
 from spanloom.choosing import SMALL, folds
+from spanloom.corpus import Known
 from spanloom.decisions import Best
 from spanloom.decisions.penalty import GRID
 from spanloom.evaluation.score import micro
@@ -41,6 +42,19 @@ def test_a_tenth_is_held_out_where_there_are_many():
 def test_few_documents_are_cut_into_sentences_and_very_few_sentences_are_not_held_out():
     assert len(folds(documents(2, 50))) == 5
     assert folds(documents(3, 3)) == []
+
+
+def test_only_sentences_that_are_annotated_completely_are_held_out():
+    """What is found in others would count as wrong; they are learned from all the same."""
+    part = Sentence(["a"], [], known=Known(labels=()))
+    whole = Sentence(["a"], [X])
+    mixed = [Document([whole, part], str(i)) for i in range(20)]
+    made = folds([*mixed, Document([part], "nothing known")])
+    assert all(s.known is None for _, held in made for doc in held for s in doc.sentences)
+    assert sum(len(doc.sentences) for _, held in made for doc in held) == 20
+    for kept, _ in made:
+        assert "nothing known" in [doc.id for doc in kept]
+        assert sum(s.known is not None for doc in kept for s in doc.sentences) == 17
 
 
 @pytest.fixture(scope="module")

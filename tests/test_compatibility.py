@@ -1,18 +1,23 @@
 """Files of earlier versions open, and hold what they held then.
 
 ``fixtures/models-0.1`` has a file of spanloom 0.1 for every kind of model, trained on ten documents of the sample
-corpus, and what that version found in ten documents with them.
+corpus, and what that version found in ten documents with them. ``models-format-2`` has packed weights, and models and
+decisions that came later. ``models-format-3`` has weights as multiples of a step. ``reports-0.1`` has what commands
+print with ``--json``.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from running import run
 from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.base.errors import ModelFileError, SpanloomError
 from spanloom.base.model_file import load_arrays, save_arrays
@@ -108,6 +113,77 @@ def test_packed_weights_of_format_two_find_what_they_found(name: str) -> None:
     found = [[[m.label, *map(list, m.parts)] for m in ner.predict(document).mentions] for document in documents]
     assert any(found)
     assert found == PACKED["mentions"][name]
+
+
+@pytest.mark.parametrize("name", PACKED["probabilities"])
+def test_models_of_format_two_believe_what_they_believed(name: str) -> None:
+    """Models, decisions and calibrations that are younger than the first version."""
+    ner = Recognizer.load(SECOND / f"{name}.loom", threads=1)
+    for sentences, expected in zip(PACKED["documents"], PACKED["probabilities"][name], strict=True):
+        found = ner.predict(Document([Sentence(tokens) for tokens in sentences]))
+        assert [m.prob for m in found.mentions] == pytest.approx(expected, abs=1e-5)
+
+
+THIRD = FOLDER.with_name("models-format-3")
+FIXED = json.loads((THIRD / "expected.json").read_text())
+
+
+@pytest.mark.parametrize("name", FIXED["mentions"])
+def test_models_of_format_three_find_and_believe_what_they_did(name: str) -> None:
+    assert "packed.0.steps" in load_arrays(THIRD / f"{name}.loom")[0]
+    ner = Recognizer.load(THIRD / f"{name}.loom", threads=1)
+    found = [ner.predict(Document([Sentence(tokens) for tokens in sentences])) for sentences in FIXED["documents"]]
+    assert [[[m.label, *map(list, m.parts)] for m in d.mentions] for d in found] == FIXED["mentions"][name]
+    probs = [m.prob for d in found for m in d.mentions]
+    assert len(probs) > 10
+    assert probs == pytest.approx([p for own in FIXED["probabilities"][name] for p in own], abs=1e-5)
+
+
+REPORTS = FOLDER.with_name("reports-0.1")
+
+
+def reports(model: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """Run every command whose report programs may read, and yield its name and the first line that it printed."""
+    other = SECOND / "tree.loom"
+    for name, file in (("a", model), ("b", other)):
+        assert run("tag", file, "sample:test", "-o", folder / f"{name}.jsonl").returncode == 0
+    commands = {
+        "evaluate": ["evaluate", model, "sample:test"],
+        "stats": ["stats", "sample:test"],
+        "compare": ["compare", folder / "a.jsonl", folder / "b.jsonl", "--gold", "sample:test"],
+        "validate": ["validate", "sample:test"],
+        "info": ["info", model],
+        "train": ["train", "sample:dev", "--model", "edge", "--keep", "longest", "-o", folder / "m.loom"],
+        "explain": ["explain", model, "IL-2 promoter activity"],
+    }
+    for name, words in commands.items():
+        done = run(*words, "--json")
+        assert done.returncode == 0, done.stderr
+        yield name, done.stdout.splitlines()[0]
+
+
+def missing(old: Any, new: Any, at: str = "") -> list[str]:
+    """Return the fields that a report had and has no longer, or has with a value of another kind."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            p for key in old for p in (missing(old[key], new[key], f"{at}.{key}") if key in new else [f"{at}.{key}"])
+        ]
+    if isinstance(old, list) and isinstance(new, list):
+        return missing(old[0], new[0], f"{at}[0]") if old and new else []
+    kinds = [float if isinstance(v, int | float) and not isinstance(v, bool) else type(v) for v in (old, new)]
+    return [] if kinds[0] is kinds[1] else [f"{at}: {kinds[0].__name__}, now {kinds[1].__name__}"]
+
+
+def test_fields_that_reports_had_are_there(tmp_path: Path) -> None:
+    for name, printed in reports(SECOND / "edge-f1.loom", tmp_path):
+        kept = json.loads((REPORTS / f"{name}.json").read_text())
+        assert missing(kept, json.loads(printed)) == [], name
+
+
+def test_a_field_that_goes_or_changes_its_kind_is_noticed() -> None:
+    old = {"micro": {"f1": 0.5}, "rows": [{"n": 1}]}
+    assert missing(old, {"micro": {"f1": 1, "new": 2}, "rows": [{"n": 2.5}]}) == []
+    assert missing(old, {"micro": {"f1": "0.5"}, "rows": [{}]}) == [".micro.f1: float, now str", ".rows[0].n"]
 
 
 def test_a_project_of_the_first_tables_opens(tmp_path: Path) -> None:

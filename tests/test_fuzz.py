@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.all import added
 from fuzz.mutators import MUTATORS
 from fuzz.targets import names, target
 
@@ -46,3 +47,17 @@ def changed(raw: bytes, shape: str, chance: random.Random) -> bytes:
 def test_kept_inputs_belong_to_targets() -> None:
     assert {path.name for path in KEPT.glob("*") if path.is_dir()} <= set(names())
     assert importlib.util.find_spec("fuzz.run") is not None
+
+
+def test_runs_of_one_commit_are_added_up() -> None:
+    """Executions, seconds and failures add up; branches are the most that one run reached."""
+    first = {"a": {"executions": 3, "branches": 9, "seconds": 2, "failed": 0}}
+    more = {
+        "a": {"executions": 4, "branches": 7, "seconds": 1, "failed": 1},
+        "b": {"executions": 5, "branches": 1, "seconds": 1, "failed": 0},
+    }
+    runs = added(added([], "x", 10, first), "x", 20, more)
+    assert [(run["commit"], run["seconds"]) for run in runs] == [("x", 30)]
+    assert runs[0]["targets"]["a"] == {"executions": 7, "branches": 9, "seconds": 3, "failed": 1}
+    assert runs[0]["targets"]["b"]["executions"] == 5
+    assert [run["commit"] for run in added(runs, "y", 1, first)] == ["x", "y"]

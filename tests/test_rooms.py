@@ -64,7 +64,7 @@ MAY = {
     "frames": ("integrations",),
     "compat": ("base", NATIVE),
     "notebook": ("base", "learning"),
-    "tuning": (*TEXT, "evaluation", "inference", "models", "recognizer", "configuration"),
+    "tuning": (*TEXT, "drawing", "evaluation", "inference", "models", "recognizer", "configuration"),
     "workbench": (*TEXT, *LOOKING, "features", "learning", "recognizer", "configuration", "tuning", "serving"),
 }
 """What each part may import besides itself; ``cli`` and ``spanloom`` itself may import all."""

@@ -59,7 +59,7 @@ def trained(request: pytest.FixtureRequest) -> Recognizer:
     weights = [
         replace(
             one,
-            features=rng.normal(size=one.features.shape).astype(np.float32),
+            rows=rng.normal(size=one.features.shape).astype(np.float32),
             globals=rng.normal(size=one.globals.shape),
         )
         for one in first.weights

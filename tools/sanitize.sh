@@ -42,7 +42,7 @@ case $mode in
     # Python keeps memory until it ends, so leaks are not looked for here. Reports go to files: pytest takes what a test
     # prints, and a process that ends in the middle of one takes it along.
     log=$(mktemp -d)
-    set -- -n "$(nproc)" --max-worker-restart=0 "$@"
+    set -- -n "$(nproc)" --max-worker-restart=0 --capture=sys "$@"  # UBSan writes to the error stream all the same
     LD_PRELOAD=$(gcc -print-file-name=libasan.so):$(g++ -print-file-name=libstdc++.so) \
       ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=1:log_path="$log/address" \
       UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:log_path="$log/undefined" "${run[@]}" "$@" || {
@@ -71,7 +71,7 @@ case $mode in
       tests/native/test_dual_ascent.py tests/native/test_bundles.py tests/test_tagging.py tests/test_determinism.py
     # NumPy and its threads are not built with it; only what our module does is judged.
     LD_PRELOAD=$(gcc -print-file-name=libtsan.so) OPENBLAS_NUM_THREADS=1 \
-      TSAN_OPTIONS=halt_on_error=1:exitcode=66:ignore_noninstrumented_modules=1:report_signal_unsafe=0 "${run[@]}" "$@"
+      TSAN_OPTIONS=halt_on_error=1:exitcode=66:ignore_noninstrumented_modules=1:report_signal_unsafe=0:die_after_fork=0 "${run[@]}" "$@"
     ;;
   valgrind)
     [ $# -gt 0 ] || set -- -n 0 tests/native/test_chain_kernel.py::test_textbook_example tests/native/test_graph.py \

@@ -1,5 +1,6 @@
 #include "feature_state.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
@@ -39,6 +40,10 @@ std::vector<StringPool> read_pools(const Input<std::uint8_t>& strings, const Inp
   for (const std::uint64_t size : span(pool_sizes)) {
     StringPool& pool = pools.emplace_back();
     if (size > string_ends.size() - next) throw std::invalid_argument("feature strings end too early");
+    if (size > 0) {
+      const std::uint64_t end = std::min<std::uint64_t>(bytes.size(), string_ends.data()[next + size - 1]);
+      pool.reserve(size, std::max(end, start) - start);
+    }
     for (std::uint64_t i = 0; i < size; ++i, ++next) {
       const std::uint64_t end = string_ends.data()[next];
       if (end < start || end > bytes.size()) throw std::invalid_argument("ends of feature strings do not ascend");
@@ -56,7 +61,7 @@ std::shared_ptr<const FeatureTable> read_table(
     std::shared_ptr<const Program> program, const Input<std::uint8_t>& strings, const Input<std::uint64_t>& string_ends,
     const Input<std::uint64_t>& pool_sizes, const Input<std::uint32_t>& template_of, const Input<std::uint32_t>& keys) {
   return std::make_shared<const FeatureTable>(std::move(program), read_pools(strings, string_ends, pool_sizes),
-                                              copy(template_of), copy(keys));
+                                              copy(template_of), span(keys));
 }
 
 }  // namespace spanloom::bindings

@@ -198,6 +198,12 @@ void bind_features(nb::module_& m) {
           },
           "ids"_a)
       .def(
+          "renumbered",
+          [](const FeatureRows& self, const Input<std::uint32_t>& numbers) {
+            return new FeatureRows(self.shared_table(), self.sites(), copy(numbers));
+          },
+          "numbers"_a, "The same features, with numbers[f] for f in rows; the table is shared.")
+      .def(
           "numbers_in",
           [](const FeatureRows& self, const FeatureRows& other) {
             return give(self.table().numbers_in(other.table()));

@@ -36,6 +36,7 @@ PairProgram make_pairs(const ProgramHandle& handle, const std::vector<std::vecto
 
 Rule parse_rule(const std::string& name) {
   if (name == "mira") return Rule::mira;
+  if (name == "ranking") return Rule::ranking;
   if (name == "perceptron") return Rule::perceptron;
   if (name == "loglinear") return Rule::loglinear;
   throw std::invalid_argument("unknown rule '" + name + "'");
@@ -163,6 +164,15 @@ void bind_subset_learner(nb::module_& m) {
       "gram"_a, "b"_a, "upper"_a, "tolerance"_a = 1e-9, "max_sweeps"_a = 10000,
       "The same for the smallest change with log loss upper * log(1 + exp(b_i - a_i . d)).");
 
+  m.def(
+      "ranking_hildreth",
+      [](const Input<double>& gram, const Input<double>& scores, std::size_t right, double upper, double tolerance,
+         std::size_t max_sweeps) {
+        return give(ranking_hildreth(span(gram), span(scores), right, upper, tolerance, max_sweeps));
+      },
+      "gram"_a, "scores"_a, "right"_a, "upper"_a, "tolerance"_a = 1e-9, "max_sweeps"_a = 10000,
+      "The same for the smallest change after which the first ones score 1 more than all others; summed by vector.");
+
   nb::class_<SubsetLearner::Epoch>(m, "SubsetEpoch")
       .def_ro("loss", &SubsetLearner::Epoch::loss)
       .def_ro("wrong", &SubsetLearner::Epoch::wrong)
@@ -192,16 +202,16 @@ void bind_subset_learner(nb::module_& m) {
           "restrictions"_a, "seed"_a, nb::keep_alive<1, 2>())
       .def("epoch", &SubsetLearner::epoch, nb::call_guard<nb::gil_scoped_release>())
       .def(
-          "averaged",
-          [](const SubsetLearner& self) {
+          "weights",
+          [](const SubsetLearner& self, bool averaged) {
             SubsetWeights weights;
             {
               const nb::gil_scoped_release release;
-              weights = self.averaged();
+              weights = self.weights(averaged);
             }
             return give_weights(weights);
           },
-          "Return (token weights, distance weights, state of the pair features, pair weights).");
+          "averaged"_a, "Return (token weights, distance weights, state of the pair features, pair weights).");
 }
 
 void bind_subset_finder(nb::module_& m) {

@@ -5,6 +5,7 @@
 #include <nanobind/trampoline.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "arrays.hpp"
@@ -70,13 +71,16 @@ void bind_objective(nb::module_& m) {
       .def(
           "evaluate",
           [](Objective& self, const Input<double>& x) {
-            std::vector<double> gradient(self.size());
+            const std::size_t size = self.size();
+            std::unique_ptr<double[]> gradient(new double[size]);  // every place of it is written
             double value = 0;
             {
               const nb::gil_scoped_release release;
-              value = self.evaluate(span(x), gradient);
+              value = self.evaluate(span(x), {gradient.get(), size});
             }
-            return std::make_tuple(value, give(std::move(gradient)));
+            double* data = gradient.release();
+            const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+            return std::make_tuple(value, Array<double>(data, {size}, owner));
           },
           "x"_a, "Return (value, gradient).");
 }

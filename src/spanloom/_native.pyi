@@ -724,6 +724,9 @@ class FeatureRows:
 
     def keep(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows: ...
 
+    def renumbered(self, numbers: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> FeatureRows:
+        """The same features, with numbers[f] for f in rows; the table is shared."""
+
     def numbers_in(self, other: FeatureRows) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
         """
         For each feature the number of the one with its name in another table, or 2**32 - 1.
@@ -828,6 +831,11 @@ def soft_hildreth(gram: Annotated[NDArray[numpy.float64], dict(shape=(None,), or
     The same for the smallest change with log loss upper * log(1 + exp(b_i - a_i . d)).
     """
 
+def ranking_hildreth(gram: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], right: int, upper: float, tolerance: float = 1e-09, max_sweeps: int = 10000) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    The same for the smallest change after which the first ones score 1 more than all others; summed by vector.
+    """
+
 class SubsetEpoch:
     @property
     def loss(self) -> float: ...
@@ -854,7 +862,7 @@ class SubsetLearner:
 
     def epoch(self) -> SubsetEpoch: ...
 
-    def averaged(self) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], dict, Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+    def weights(self, averaged: bool) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], dict, Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
         """
         Return (token weights, distance weights, state of the pair features, pair weights).
         """

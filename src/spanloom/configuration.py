@@ -132,6 +132,8 @@ def _toml(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_key(name)} = {_toml(one)}' for name, one in value.items() if one is not None)}}}"
     if isinstance(value, int | float):
         return repr(value)
     text = os.fspath(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,9 +107,17 @@ def _exclusive(decision: Decision, trained: Trained, never: str) -> Exclusive:
 
 def _never(trained: Trained, sentences: Sequence[Sentence]) -> str:
     """What mentions of these sentences never do, though the model can."""
-    if trained.may_have(flat=True) and not any(overlapping(s.mentions) for s in sentences):
+    sets = [s.with_mentions(list(own)) for s in sentences for own in _told(s)]
+    if trained.may_have(flat=True) and not any(overlapping(s.mentions) for s in sets):
         return OVERLAP
-    return SAME_TOKENS if trained.may_have(flat=False) and never_two(sentences) else ""
+    return SAME_TOKENS if trained.may_have(flat=False) and never_two(sets) else ""
+
+
+def _told(sentence: Sentence) -> Iterable[Sequence[Mention]]:
+    """The mention sets of a sentence that was learned from: one, or those that a teacher believes."""
+    if sentence.known is None or sentence.known.believed is None:
+        return [sentence.mentions]
+    return [own for _, own in sentence.known.believed.sets]
 
 
 def never_two(sentences: Sequence[Sentence]) -> bool:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spanloom.annotators import Pipeline
 from spanloom.base.errors import NotFittedError, ParameterError
 from spanloom.base.parameters import check_count, check_share
-from spanloom.corpus import Document, Mention, Sentence, make_document
+from spanloom.corpus import Believed, Document, Known, Mention, Sentence, make_document
 from spanloom.corpus.document import as_documents
 from spanloom.corpus.sentences import split_sentences
 from spanloom.corpus.token_rules import TokenRules
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 
 Input = str | Sentence | Document
 """What mentions are looked for in."""
+APART = 1e-6
+"""Probabilities that differ by more are not the same."""
+BATCH = 1024
+"""Documents or sentences that are tagged at once when a stream is tagged."""
 
 
 class FittedRecognizer(Parameters):
@@ -99,13 +105,17 @@ class FittedRecognizer(Parameters):
                 ready = self._ready([document])[0].sentences[number]
                 known = self._ready(as_documents(corpus or ()))
                 found = explain(trained, ready, mention.shifted(-shift), numbered(known))
-                return replace(found, note="; ".join(filter(None, (found.note, self._decided(found)))))
+                whole = trained.probabilities([ready], [[found.mention]], self.threads)[0][0].prob or 0.0
+                notes = [found.note, self._decided(found, whole)]
+                if abs(whole - found.prob) > APART:
+                    notes.insert(1, f"this is what one part of the model believes; all of it gives {whole:.4f}")
+                return replace(found, note="; ".join(filter(None, notes)))
             shift += len(sentence)
         raise ParameterError(f"the mention {mention.label!r} {mention.parts} is beyond the last of {shift} tokens")
 
-    def _decided(self, why: Explanation) -> str:
-        """Say what calibration and thresholds, which are decisions, make of an explained mention."""
-        prob, rule, notes = why.prob, self.rule_, []
+    def _decided(self, why: Explanation, prob: float) -> str:
+        """Say what calibration and thresholds, which are decisions, make of a mention of this probability."""
+        rule, notes = self.rule_, []
         if rule.calibration is not None:
             (best,) = self._fitted().find([why.sentence], self.threads)
             prob = float(rule.calibration.of([prob], [why.mention in best])[0])
@@ -150,6 +160,50 @@ class FittedRecognizer(Parameters):
         self._fitted()
         check_count("n", n)
         return self.distribution(sentence).sample(n, self.seed if seed is None else seed)
+
+    def teach(
+        self, corpus: Iterable[Input], *, samples: int = 8, weight: float = 1.0, seed: int | None = None
+    ) -> Iterator[Document]:
+        """Yield documents with what the model believes of every sentence, for another model to learn from.
+
+        ``Recognizer("edge").fit([*gold, *teacher.teach(texts)])`` trains on both: in sentences of the teacher the loss
+        is the mean over ``samples`` mention sets that are drawn from its distribution (``Known.believed``). Mentions of
+        the documents do not count.
+
+        Parameters
+        ----------
+        samples
+            More are closer to what the teacher believes; those that are alike cost nothing.
+        weight
+            How much a sentence counts beside one that is annotated.
+        seed
+            Of the draws; the recogniser's if not given.
+        """
+        trained = self._fitted()
+        check_count("samples", samples)
+        if isinstance(corpus, str):
+            raise ParameterError(f"texts come in a list: teach([{corpus!r:.40}])")
+        if not isinstance(weight, int | float) or not 0 < weight < math.inf:
+            raise ParameterError(f"The 'weight' parameter must be a number above 0. Got {weight!r} instead.")
+        if not trained.model.probabilistic or trained.model.makes is not None:
+            raise ParameterError(f"the model {trained.model.name!r} has no distribution of mentions to draw from")
+        return self._taught(corpus, samples, float(weight), np.random.SeedSequence(self.seed if seed is None else seed))
+
+    def _taught(
+        self, corpus: Iterable[Input], samples: int, weight: float, seeds: np.random.SeedSequence
+    ) -> Iterator[Document]:
+        items = iter(corpus)
+        while units := list(islice(items, BATCH)):
+            documents = as_documents(self._of_text(unit) if isinstance(unit, str) else unit for unit in units)
+            ready = [s for document in self._ready(documents) for s in document.sentences]
+            believed = zip(self._fitted().distributions(ready, self.threads), seeds.spawn(len(ready)), strict=True)
+            for document in documents:
+                made = []
+                for sentence, (one, own) in zip(document.sentences, believed, strict=False):
+                    drawn = one.sample(samples, int(own.generate_state(1, np.uint32)[0]))
+                    known = Known(labels=(), believed=Believed.drawn(drawn, weight))
+                    made.append(replace(sentence, mentions=[], known=known))
+                yield document.with_sentences(made)
 
     # How it decides
 

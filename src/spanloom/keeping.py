@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import from_bytes, load_arrays, save_arrays, to_bytes
+from spanloom.base.narrow import narrowed, widened
 from spanloom.base.packing import pack, unpack
 from spanloom.bundled import existing_model
 from spanloom.fitted import FittedRecognizer
-from spanloom.models.tables import room
+from spanloom.models.tables import SHARED, room
 from spanloom.stored import from_stored, to_stored
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class KeptRecognizer(FittedRecognizer):
     def save(self, path: str | os.PathLike[str], *, weights: str = "float32") -> None:
         """Write everything to one file, whole or not at all. It holds arrays and JSON, nothing that runs.
 
-        ``weights``: ``"float32"`` keeps them as they are; ``"float16"`` and ``"int8"`` round them for a smaller file;
-        see ``compact``. A path that ends in ``/``, or that of a folder, gets a folder to be shared: the model, and a
-        README about it; ``spanloom.card.write_folder`` puts data, figures and licence into it.
+        ``weights``: ``"float32"`` keeps them as they are; ``"int16"``, ``"float16"`` and ``"int8"`` round them for a
+        smaller file; see ``compact``. A path that ends in ``/``, or that of a folder, gets a folder to be shared: the
+        model, and a README about it; ``spanloom.card.write_folder`` puts data, figures and licence into it.
         """
         if os.fspath(path).endswith("/") or os.path.isdir(path):
             from spanloom.card import write_folder
@@ -47,7 +48,7 @@ class KeptRecognizer(FittedRecognizer):
     def compact(self, least: float = 0.02) -> Self:
         """Return a recogniser without the weights that are smaller than ``least``, and without features of no weight.
 
-        It tags faster, and its file is smaller; saved with ``weights="int8"`` much smaller. How much is lost is to be
+        It tags faster, and its file is smaller; saved with ``weights="int16"`` much smaller. How much is lost is to be
         measured on held-out text: ``spanloom compact MODEL -o SMALL --dev DEV`` does so.
         """
         trained = self._fitted()
@@ -60,7 +61,8 @@ class KeptRecognizer(FittedRecognizer):
     def _packed(self, weights: str = "float32") -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         arrays, header = self.state()
         packed, how = pack(arrays, weights, apart="encoder.")
-        return packed, {**header, "packed": how}
+        short, types = narrowed(packed)
+        return short, {**header, "packed": how, "narrowed": types}
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """Return what a file holds: arrays by name, and JSON."""
@@ -117,7 +119,7 @@ def _unpacked(
     how = header.get("packed", [])
     if not isinstance(how, list):
         raise ModelFileError(f"the description of packed weights is damaged: {how!r:.80}")
-    return unpack(arrays, how, room), header
+    return unpack(widened(arrays, header.get("narrowed", {})), how, room, SHARED), header
 
 
 def _untrained(kind: type[KeptRecognizer], settings: dict[str, Any]) -> KeptRecognizer:

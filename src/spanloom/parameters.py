@@ -39,7 +39,7 @@ class Parameters:
 
     model: Model | str
     features: str | Sequence[str] | FeatureSet
-    clusters: str | os.PathLike[str] | None
+    clusters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
     annotators: Any
     encoder: Encoder | str | os.PathLike[str] | None
     trainer: Trainer | str
@@ -270,7 +270,12 @@ class Parameters:
         """Return the features that the settings ask for, with their tables; annotators may add more."""
         if self.clusters is None:
             return self._given_features({})
-        return self._given_features({"brown": read_resource(self.clusters, "brown")}).with_clusters()
+        given = [self.clusters] if isinstance(self.clusters, str | os.PathLike) else self.clusters
+        if not given:
+            raise ParameterError("clusters is a file, or a list of files; the list is empty: leave it out instead")
+        names = ("brown", *(f"brown{number}" for number in range(2, len(given) + 1)))
+        tables = {name: read_resource(path, "brown") for name, path in zip(names, given, strict=True)}
+        return self._given_features(tables).with_clusters()
 
     def _given_features(self, tables: Mapping[str, Any]) -> FeatureSet:
         if isinstance(self.features, FeatureSet):

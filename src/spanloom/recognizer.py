@@ -18,15 +18,12 @@ from spanloom.decisions.decision import Decision
 from spanloom.encoders import Encoder
 from spanloom.evaluation import Evaluation, evaluate
 from spanloom.features import FeatureSet
-from spanloom.fitted import Input
+from spanloom.fitted import BATCH, Input
 from spanloom.keeping import KeptRecognizer
 from spanloom.learning import Listener, Trainer
 from spanloom.models import Model, Trained
 from spanloom.models.learner import ComponentLearner
 from spanloom.training import train
-
-BATCH = 1024
-"""Documents or sentences that are tagged at once when a stream is tagged."""
 
 
 class Recognizer(KeptRecognizer):
@@ -42,8 +39,9 @@ class Recognizer(KeptRecognizer):
     features
         What the model sees: the name of a set, a ``.toml`` file, a list of templates, or a ``FeatureSet``.
     clusters
-        A ``paths`` file of Brown clusters, which templates look words up in as the resource ``brown``; if no template
-        does so, ``cluster(word, brown, 4, 6, 10, 20)[-1..1]`` is added.
+        A ``paths`` file of clusters (``spanloom cluster``, ``spanloom vectors``), or several, which get the same
+        templates. Templates look words up in them as the resource ``brown``; if none does so,
+        ``cluster(word, brown, 4, 6, 10, 20)[-1..1]`` is added.
     annotators
         What makes columns that the data do not have: ``["pos.loom"]``, ``["udpipe:FILE"]``; see ``annotators``.
     encoder
@@ -102,7 +100,7 @@ class Recognizer(KeptRecognizer):
         model: Model | str = "auto",
         *,
         features: str | Sequence[str] | FeatureSet = "default",
-        clusters: str | os.PathLike[str] | None = None,
+        clusters: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
         annotators: Sequence[str | Annotator] = (),
         encoder: Encoder | str | os.PathLike[str] | None = None,
         trainer: Trainer | str = "auto",

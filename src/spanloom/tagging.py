@@ -157,7 +157,7 @@ class TextTagger:
         if reason is not None or not isinstance(trained, Structured) or trained.finder is None:
             raise ParameterError(f"this recogniser cannot tag text natively: {reason}; use Recognizer.stream")
         self.labels = tuple(trained.finder.labels)
-        self._tagger = _native.TextTagger(trained.extractor._fitted(), trained.finder.native)
+        self._tagger = _native.TextTagger(trained.reader._fitted(), trained.finder.native)
         self._rules = recognizer.token_rules_.native
         self._wanted = recognizer.rule_.wanted(trained, self.labels)
         self.threads = threads or 0

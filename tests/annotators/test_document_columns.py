@@ -7,6 +7,7 @@ import pytest
 from spanloom import Document, Mention, Recognizer, Sentence
 from spanloom.annotators.document_columns import COLUMNS, DocumentColumn
 from spanloom.annotators.noun_phrases import ENDING
+from spanloom.annotators.verb_lemmas import verb_lemma
 from spanloom.base.errors import CorpusError
 from spanloom.learning import LBFGS
 
@@ -67,6 +68,43 @@ def test_verb_is_the_nearest_one_and_only_on_noun_phrases():
     with_lemmas = tagged(" ".join(f"{w}/{t}" for w, t in zip(BODY.tokens, BODY.columns["pos"], strict=True)))
     with_lemmas.columns["lemma"] = lemmas
     assert column("verb", with_lemmas)[0][-1] == "be"
+    assert column("verb-lemma", with_lemmas)[0] == ["need", "-", "need", "-", "-", "be", "-", "-", "-", "be"]
+
+
+def test_verb_lemma_goes_by_rules_where_there_is_no_column():
+    assert column("verb-lemma", BODY)[0] == ["need", "-", "need", "-", "-", "be", "-", "-", "-", "be"]
+
+
+@pytest.mark.parametrize(
+    ("word", "tag", "lemma"),
+    [
+        *((word, "VBZ", lemma) for word, lemma in (("binds", "bind"), ("carries", "carry"), ("expresses", "express"))),
+        *((word, "VBZ", lemma) for word, lemma in (("induces", "induce"), ("has", "have"), ("does", "do"))),
+        *((word, "VBN", lemma) for word, lemma in (("activated", "activate"), ("treated", "treat"), ("bound", "bind"))),
+        *((word, "VBD", lemma) for word, lemma in (("occurred", "occur"), ("added", "add"), ("studied", "study"))),
+        *((word, "VBG", lemma) for word, lemma in (("making", "make"), ("using", "use"), ("binding", "bind"))),
+        *((word, "VBG", lemma) for word, lemma in (("containing", "contain"), ("determining", "determine"))),
+        ("Needs", "VBZ", "need"),
+        ("need", "VBP", "need"),
+        ("put", "VBN", "put"),
+        ("be", "VB", "be"),
+    ],
+)
+def test_lemmas_of_verbs_by_hand(word, tag, lemma):
+    assert verb_lemma(word, tag) == lemma
+
+
+def test_short_forms_of_lexicon_entries_are_terms_in_the_whole_document():
+    """The long form must be one whole entry: a part of it, or more than it, is not."""
+    lexicon = ["O", "O", "B", "I", "E", *["O"] * 7]
+    title = TITLE.with_columns({"lexicon-gene": lexicon, "lexicon-family": ["O", "O", "O", "B", "E", *["O"] * 7]})
+    body = BODY.with_columns({"lexicon-gene": ["O"] * 10})
+    assert column("abbreviation-term", title, body) == [
+        ["-"] * 6 + ["gene"] + ["-"] * 5,
+        ["-", "-", "gene", "-", "-", "gene", "-", "-", "-", "-"],
+    ]
+    with pytest.raises(CorpusError, match="needs a column lexicon-NAME"):
+        column("abbreviation-term", TITLE, BODY)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +139,7 @@ def test_a_title_that_has_the_column_needs_no_parts_of_speech():
 def test_only_what_goes_by_phrases_needs_parts_of_speech():
     """By the table of columns in the module."""
     needs = {name for name in COLUMNS if DocumentColumn(name).requires == ("pos",)}
-    assert needs == {"headword", "title", "verb"}
+    assert needs == {"headword", "title", "verb", "verb-lemma"}
 
 
 def test_missing_parts_of_speech_are_named():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,15 @@ def test_float32_comes_back_to_the_bit(seed: int, zeros: float, distinct: int) -
         assert back[name].dtype == array.dtype
         assert np.array_equal(back[name], array)
     assert sum(a.nbytes for a in packed.values()) <= sum(a.nbytes for a in given.values())
+
+
+def test_small_tables_of_one_model_are_packed_together() -> None:
+    """A table for each label, none of which is worth it alone."""
+    labels = {f"label{k}": table(k, rows=1500, columns=8) for k in range(9)}
+    packed, how = pack(labels, "int8")
+    assert how[0]["names"] == list(labels)
+    assert sum(a.nbytes for a in packed.values()) < sum(a.nbytes for a in labels.values()) / 3
+    assert pack({"label0": labels["label0"]}, "int8")[1] == []  # fewer numbers than are worth it
 
 
 @pytest.mark.parametrize(("zeros", "distinct"), [(0.5, 30_000), (0.0, 20_000), (0.5, 10**7), (1.0, 10)])
@@ -73,6 +83,14 @@ def test_shorter_numbers_err_by_a_known_share(precision: str, most: float) -> No
     assert (back[weights == 0] == 0).all()
 
 
+def test_an_index_that_no_packing_made_is_refused() -> None:
+    """It would say which row of the weights a feature has."""
+    stored = {"w": np.eye(4, dtype=np.float32), "w.index": np.zeros(4, np.int64)}
+    assert unpack(stored, []).keys() == stored.keys()
+    with pytest.raises(ModelFileError, match=r"an array w\.index"):
+        unpack(stored, [], shared=re.compile("w"))
+
+
 def test_what_would_not_get_smaller_stays() -> None:
     weights = np.random.default_rng(1).normal(0, 1, (5000, 8)).astype(np.float32)
     packed, how = pack({"w": weights})
@@ -113,5 +131,5 @@ def test_damaged_arrays_are_refused() -> None:
 
 
 def test_unknown_precisions_are_named() -> None:
-    with pytest.raises(ParameterError, match="float32, float16, int8, got 'int4'"):
+    with pytest.raises(ParameterError, match="float32, int16, float16, int8, got 'int4'"):
         pack({}, "int4")

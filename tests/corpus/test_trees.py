@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from spanloom import Mention, Sentence
 from spanloom.base.errors import CorpusError, ParameterError
-from spanloom.corpus.trees import arcs_to_right, cycle_in, heads_of, is_single_arc, is_valid_span, valid_spans
+from spanloom.corpus.trees import (
+    all_heads_of,
+    arcs_to_right,
+    cycle_in,
+    heads_of,
+    is_single_arc,
+    is_valid_span,
+    valid_spans,
+)
 
 Edge = tuple[int, int]
 
@@ -167,3 +175,17 @@ def test_circles_are_found(heads):
     """Following the heads of the tokens that are named leads back."""
     circle = cycle_in(heads)
     assert {heads[t - 1] for t in circle} == set(circle) != set()
+
+
+def test_heads_of_many_sentences_are_those_of_each():
+    """One after the other, also where a sentence is empty; what is wrong is said of the sentence that has it."""
+    trees = [["2", "0"], [], ["0"], ["3", "3", "0"]]
+    sentences = [Sentence(["w"] * len(heads), columns={"head": heads}) for heads in trees]
+    assert all_heads_of(sentences).tolist() == [2, 0, 0, 3, 3, 0]
+    assert all_heads_of([]).tolist() == []
+    for bad, message in [(["2", "3"], "the head 3 is not one"), (["", "0"], "the head ''"), (["9" * 30, "0"], "999")]:
+        broken = [*sentences, Sentence(["a", "b"], columns={"head": bad}), *sentences]
+        with pytest.raises(CorpusError, match=f"sentence 4 .*{message}"):
+            all_heads_of(broken)
+    with pytest.raises(CorpusError, match=r"sentence 1 .*has no tree"):
+        all_heads_of([sentences[0], Sentence(["a"]), Sentence(["b", "c"], columns={"head": ["0", "1"]})])

@@ -7,7 +7,7 @@ import pytest
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document
-from spanloom.decisions.repairs import agreeing_abbreviations, whole_parentheses
+from spanloom.decisions.repairs import REPAIRS, agreeing_abbreviations, whole_parentheses
 from spanloom.learning import LBFGS
 
 Part = tuple[int, int]
@@ -81,3 +81,29 @@ def test_a_recogniser_repairs_document_by_document() -> None:
     assert [spans(s.mentions) for s in apart] == [[(0, 3), (4, 5)], []]
     with pytest.raises(ParameterError, match="'repairs' parameter must be one of parentheses, abbreviations"):
         Recognizer(repairs=["spelling"]).fit(train)
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "hyphens", "punctuation"),
+    [
+        ("IL-2 - dependent", (0, 2), (0, 1), None),
+        ("- p53 -", (0, 3), (1, 2), None),
+        ("IL - 2", (0, 3), (0, 3), (0, 3)),
+        ("- –", (0, 2), None, None),
+        ("p53 ,", (0, 2), (0, 2), None),
+        ("p ( 53 )", (0, 4), (0, 4), (0, 4)),
+        ("the 5 '", (1, 3), (1, 3), (1, 3)),
+        ("p53 .,", (0, 2), (0, 2), None),
+    ],
+)
+def test_hyphens_and_punctuation_at_the_ends(
+    text: str, found: Part, hyphens: Part | None, punctuation: Part | None
+) -> None:
+    """Hyphens are cut, other punctuation drops a mention; closing brackets and primes may end a name."""
+    sentence, mention = Sentence(text.split()), Mention("g", (found,), 0.5)
+    for name, expected in (("hyphens", hyphens), ("punctuation", punctuation)):
+        ((*left,),) = REPAIRS[name]([sentence], [[mention]])
+        assert left == ([] if expected is None else [Mention("g", (expected,), 0.5)])
+        broken = Mention("g", ((0, 1), (len(sentence) - 1, len(sentence))))
+        if broken.discontinuous and len(sentence) > 2:
+            assert REPAIRS[name]([sentence], [[broken]]) == [[broken]]

@@ -146,3 +146,15 @@ def test_what_is_debiased_is_how_far_off_probabilities_are(off):
 def test_a_bin_of_one_mention_says_nothing_beside_chance():
     found = reliability(Outcomes([[]], [[x(0, 0.5)]]), widths="adaptive")
     assert (found.error, found.debiased) == (0.5, 0.0)
+
+
+def test_a_label_needs_thirty_predicted_mentions():
+    """X has thirty, Y twenty-nine."""
+    ys = [Mention("Y", ((i, i + 1),), prob=0.9) for i in range(29)]
+    assert list(reliability_by_label(Outcomes([[]], [[*(x(i, 0.5) for i in range(30)), *ys]]))) == ["X"]
+
+
+def test_a_label_has_ten_bins():
+    """Of forty mentions with forty probabilities, four in each."""
+    found = reliability_by_label(Outcomes([[]], [[x(i, i / 40) for i in range(40)]]))["X"]
+    assert [b[2] for b in found.bins] == [4] * 10

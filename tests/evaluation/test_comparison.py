@@ -72,3 +72,12 @@ def test_json_is_plain():
     assert data["by_label"]["X"] == {"a": 0.5, "b": pytest.approx(0.4)}
     assert data["difference"]["recall"]["value"] == 0.25
     assert data["changes"]["gold"]["only A right"] == 1
+
+
+def test_a_notebook_shows_the_f1_of_every_label_that_one_of_two_systems_has():
+    """Of X, A finds one of two (F1 2/3) and B none; Y is B's alone and wrong."""
+    gold = [Sentence(["a", "b", "c"], [x(0), x(1)])]
+    html = compare(gold, [[x(0)]], [[Mention("Y", ((2, 3),))]], resamples=10)._repr_html_()
+    assert "<tr><td>X</td><td>66.7</td><td>0.0</td><td>+66.67</td></tr>" in html
+    assert "<tr><td>Y</td><td>0.0</td><td>0.0</td><td>+0.00</td></tr>" in html
+    assert "<tr><td>F1</td><td>66.7</td><td>0.0</td><td>+66.67</td>" in html

@@ -103,3 +103,11 @@ def test_every_mention_is_accounted_for_once_in_any_order(gold, predicted, rng):
     assert sorted(x.gold for x in found if x.gold) == sorted(set(gold) - right)
     assert sorted(x.predicted for x in found if x.predicted) == sorted(set(predicted) - right)
     assert mistakes([rng.sample(gold, len(gold))], [rng.sample(predicted, len(predicted))]) == found
+
+
+@pytest.mark.parametrize(("label", "other"), [("DNA", "RNA"), ("RNA", "DNA")])
+def test_shared_tokens_count_more_than_the_label(label, other):
+    """Three tokens in common under another label, two under the same: the first is the partner."""
+    gold, near, same = m(label, (0, 5)), m(other, (0, 3)), m(label, (3, 5))
+    found = mistakes([[gold]], [[near, same]])
+    assert found == [Mistake("label+boundary", 0, gold, near), Mistake("spurious", 0, None, same)]

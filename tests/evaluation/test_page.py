@@ -136,3 +136,38 @@ def test_chart_puts_points_where_they_belong():
     assert 'points="44.0,220.0 368.0,14.0"' in svg
     assert "&lt;top&gt;" in svg
     assert 'text-anchor="end">&lt;top' in svg
+
+
+def test_axes_have_six_ticks_each_and_their_names_in_the_middle():
+    """The plot lies between 44 and 368, 14 and 220: steps of 64.8 and 41.2, middles at 206 and 117."""
+    reader = Reader(Chart("time", "score", (0, 10), (1, 2), []).svg())
+    texts = [attributes for tag, attributes in reader.tags if tag == "text"]
+    ticks = [(float(a["x"]), float(a["y"])) for a in texts if a["class"] == "tick"]
+    assert ticks[:6] == [(38, pytest.approx(223.5 - 41.2 * k)) for k in range(6)]
+    assert ticks[6:] == [(pytest.approx(44 + 64.8 * k), 235) for k in range(6)]
+    assert reader.texts == ["1", "1.2", "1.4", "1.6", "1.8", "2", "0", "2", "4", "6", "8", "10", "time", "score"]
+    assert [(float(a["x"]), float(a["y"])) for a in texts if a["class"] == "axis"] == [(206, 254), (12, 117)]
+    lines = [attributes for tag, attributes in reader.tags if tag == "line"]
+    assert {(a["x1"], a["x2"]) for a in lines} == {("44", "368")}
+    assert [float(a["y1"]) for a in lines] == [pytest.approx(220 - 41.2 * k) for k in range(6)]
+
+
+def test_named_ticks_stand_at_the_whole_numbers():
+    """Three names on a range from 0 to 2."""
+    reader = Reader(Chart("size", "F1", (0, 2), (0, 1), [], ticks=["a", "b", "c"]).svg())
+    below = [a for tag, a in reader.tags if tag == "text" and a["class"] == "tick"][6:]
+    assert [float(a["x"]) for a in below] == [44, 206, 368]
+    assert reader.texts[6:9] == ["a", "b", "c"]
+
+
+def test_tables_for_notebooks_mark_the_first_row_and_write_kinds_without_underscores():
+    """Labels keep theirs; a label that is called all is none of the first row."""
+    gold = [Sentence(["a", "b", "c"], [Mention("all", ((0, 1),)), Mention("a_b", ((0, 1), (2, 3)))])]
+    html = evaluate(gold, [[Mention("all", ((0, 1),))]])._repr_html_()
+    rows = re.findall(r"<tr( class=\"all\")?><td>(.*?)</td>", html)
+    assert [name for kind, name in rows if kind] == ["all"]
+    assert [name for _, name in rows].count("all") == 2
+    assert "a_b" in [name for _, name in rows]
+    assert not any("_" in name for _, name in rows if name != "a_b")
+    assert '<tr class="all"><td>all</td><td>100.0</td><td>50.0</td><td>66.7</td>' in html
+    assert 'style="width:4.00em"' in html

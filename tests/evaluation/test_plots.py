@@ -72,3 +72,12 @@ def test_an_unknown_ending_is_refused():
     """The message says which there are."""
     with pytest.raises(ParameterError, match=r"a\.jpeg: the name of a picture must end in \.png, \.svg, \.pdf"):
         save(None, "a.jpeg")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"), [([0.1, 3.1], "log"), ([1, 30], "linear"), ([0, 100], "linear"), ([-1, 50], "linear")]
+)
+def test_values_more_than_thirtyfold_apart_are_on_a_logarithmic_scale(values, scale):
+    """Which has no place for zero or less."""
+    left, _ = plot_curve(Curve("l2", values, [Score(4, 8, 4, 4), Score(4, 4, 3, 3)])).axes
+    assert left.get_xscale() == scale

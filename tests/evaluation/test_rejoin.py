@@ -80,6 +80,14 @@ def test_documents_are_found_by_their_ids():
     assert evaluate([a, a], [a, a]).micro.correct == 2
 
 
+@pytest.mark.parametrize(("number", "said"), [(3, r"\(1, 2, 3\)"), (4, r"\(1, 2, 3, …\)")])
+def test_at_most_three_documents_are_named(number, said):
+    """Of those that only the gold has."""
+    gold = [Document([Sentence(["a"])], id=str(i)) for i in range(number + 1)]
+    with pytest.raises(CorpusError, match=rf"{number} only in the gold {said}"):
+        evaluate(gold, [*gold[:1], *(Document([Sentence(["a"])], id=f"x{i}") for i in range(number))])
+
+
 @st.composite
 def two_cuts(draw):
     """A text in two tokenisations and sentence splits, and mentions of the text for each side."""

@@ -9,7 +9,7 @@ import pytest
 
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Mention
-from spanloom.evaluation.significance import bootstrap, interval, randomisation, unit_counts
+from spanloom.evaluation.significance import _batches, bootstrap, interval, randomisation, unit_counts
 
 
 def f1(rows) -> float:
@@ -130,3 +130,18 @@ def test_bad_settings_are_refused():
         randomisation(a, np.tile(a, (2, 1)))
     with pytest.raises(ParameterError, match="unit 0 has 1 gold mentions for one system and 2 for the other"):
         bootstrap(a, np.array([[2, 1, 1]]))
+
+
+@pytest.mark.parametrize(
+    ("resamples", "classes", "sizes"), [(10, 300_000, [3, 3, 3, 1]), (6, 333_333, [3, 3]), (2, 0, [2])]
+)
+def test_batches_make_up_the_resamples(resamples, classes, sizes):
+    """A million draws at a time: three resamples of 300,000 classes."""
+    assert _batches(resamples, classes) == sizes
+
+
+def test_every_sentence_needs_its_predictions():
+    """A list more or less is an error, not a shorter count."""
+    mention = Mention("X", ((0, 1),))
+    with pytest.raises(ValueError, match="argument 2 is shorter than argument 1"):
+        unit_counts([[mention], []], [[mention]])

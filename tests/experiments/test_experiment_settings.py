@@ -9,7 +9,7 @@ from experiments.settings import recognizer
 from spanloom.learning import Adagrad
 from spanloom.models import Innermost, Memm, named
 
-OTHER = {"corpus", "trees", "folds", "parser", "task", "data", "clusters"}
+OTHER = {"corpus", "trees", "folds", "parser", "task", "data", "clusters", "lexicons", "l2_folds"}
 """What a run does with its data."""
 
 

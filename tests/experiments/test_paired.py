@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.paired import HEADS, cells, p_value
-from experiments.representations import agreement
+from experiments.representations_tables import agreement
 from spanloom.evaluation.significance import bootstrap, randomisation
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from scipy.stats import chi2_contingency
 
 import spanloom
 from experiments import reductions as experiment
+from experiments.lexicons import references
 from experiments.reductions import PATTERNS, RUNS, chi_square, finish
 from experiments.runner import Context, Run
+from spanloom.annotators import annotator
+from spanloom.features import FeatureSet
 
 
 def result(f1, correct, gold, predicted, **labels):
@@ -31,9 +36,41 @@ def test_chi_square_is_that_of_the_textbook():
 def test_every_row_of_the_table_is_there_for_both_bases():
     """Thirteen rows of the paper's table 4, with its figures, for each base; and the models to compare with."""
     assert sum(run.name.startswith("memm: ") and bool(run.paper) for run in RUNS) == 13
-    assert sum(run.name.startswith("chain: ") for run in RUNS) == 13
+    assert sum(run.name.startswith("chain: ") and bool(run.paper) for run in RUNS) == 13
     assert max(run.paper["f1"] for run in RUNS if run.paper) == 67.88
     assert {"edge", "state", "hypergraph", "chains"} <= {run.name for run in RUNS}
+
+
+def test_lines_of_the_paper_have_its_protocol():
+    """Guesses by five models, gazetteers, lemmas of verbs, abbreviations of terms; no joined label backs off."""
+    for run in (run for run in RUNS if run.paper):
+        assert run.settings["lexicons"] == ["gene", "family", "species"]
+        templates = {str(template) for template in FeatureSet.named(run.settings["features"]).templates}
+        assert {"verb-lemma", "abbreviation-term[-1..1]"} <= templates
+        assert templates.isdisjoint({"verb", "abbreviation[-1..1]", "font"})
+        if run.settings["model"] == "cascade":
+            assert run.settings["folds"] == 5
+        assert "rare" not in run.settings
+        assert "repairs" not in run.settings
+    assert {run.paper["EPPI, not public"] for run in RUNS if "EPPI, not public" in run.paper} >= {70.07, 70.44, 70.37}
+    names = {run.name for run in RUNS}
+    for base in ("memm", "chain"):
+        assert f"{base}: joined labels, rare ones back off" in names
+        assert f"{base}: innermost, no gazetteers" in names
+        assert f"{base}: innermost, post-processing" in names
+
+
+def test_lexicons_are_unpacked_once_without_comments(tmp_path):
+    (tmp_path / "lexicons").mkdir()
+    with gzip.open(tmp_path / "lexicons" / "Species.tsv.gz", "wt", encoding="utf-8") as out:
+        out.write("# names of species\nMus musculus\n\nyeast\n")
+    context = Context(tmp_path, False, tmp_path / "work")
+    (reference,) = references(["species"], context)
+    lexicon = annotator(reference)
+    sentence = spanloom.Sentence(["a", "mus", "musculus", "#", "names"])
+    assert lexicon.columns([sentence])[0]["lexicon-species"] == ["O", "B", "E", "O", "O"]
+    (tmp_path / "lexicons" / "Species.tsv.gz").unlink()
+    assert references(["species"], context) == [reference]
 
 
 def test_classes_and_significance_are_written(tmp_path):

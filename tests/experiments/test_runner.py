@@ -246,3 +246,23 @@ def test_unknown_names_are_refused(tmp_path, execute, capsys):
         main(["no-such-thing"])
     assert "no experiment 'no-such-thing'" in capsys.readouterr().err
     assert main([]) == 0
+
+
+def test_a_line_on_a_licensed_corpus_waits_for_it(tmp_path, execute):
+    """It stands in the table with the paper's figure, is no failure, and is run once the corpus is there."""
+    runs = [Run("ACE, EDGE", {"skill": 0.6}, {"f1": 62.2}, needs="ace2004"), Run("LCRF", {"skill": 0.25})]
+    experiment = Experiment("A table", runs, execute, ["f1"])
+    said: list[str] = []
+
+    def made():
+        return Runner("table2", experiment, tmp_path, root=tmp_path, at=lambda: "abc", say=said.append)
+
+    assert made().run() == []
+    assert execute.calls == ["LCRF"]
+    assert any("ACE, EDGE: licensed" in line and "ace2004" in line for line in said)
+    table = (tmp_path / "results" / "table2.md").read_text(encoding="utf-8")
+    assert "| ACE, EDGE |  | 62.2 | licensed |  |" in table
+    (tmp_path / "ace2004").mkdir()
+    assert made().run() == []
+    assert execute.calls == ["LCRF", "ACE, EDGE"]
+    assert "licensed" not in (tmp_path / "results" / "table2.md").read_text(encoding="utf-8")

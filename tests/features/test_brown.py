@@ -113,5 +113,5 @@ def test_what_is_refused():
     """No clusters, no words."""
     with pytest.raises(ParameterError, match="clusters"):
         train_clusters(["a"], 0)
-    with pytest.raises(CorpusError, match="nothing to cluster"):
+    with pytest.raises(CorpusError, match="nothing to learn from"):
         train_clusters(["", " "])

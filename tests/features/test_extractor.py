@@ -97,6 +97,23 @@ def test_rows_equal_the_oracle(train, test, templates, min_count, sites) -> None
     assert rows.width == len(names)
 
 
+@pytest.mark.parametrize("sites", ["tokens", "gaps"])
+def test_rows_of_a_long_sentence_equal_the_oracle(sites: str) -> None:
+    """Lookups of many rows wait together: none is lost or moved where one portion of rows ends and the next begins."""
+    random = np.random.default_rng(1)
+    words = ["a", "gene", "IL-2", "Ünï", "x" * 9, "the", "of"]
+    train, test = ([Sentence([words[i] for i in random.integers(0, 7, size)])] for size in (200, 300))
+    templates = ["word[-1] & word[0] & lower(word)[1]", "flags(word) & word[1]", "bag(word, -2..2)", "word[-1..1]"]
+    features = FeatureSet(templates)
+    extractor = FeatureExtractor(features, sites)
+    extractor.fit(train)
+    known = set(extractor.names())
+    found = [sorted(row) for row in named_rows(extractor, extractor.transform(test))]
+    rows = oracle.rows(features, test, sites)
+    assert found == [sorted((name, value) for name, value, _ in row if name in known) for row in rows]
+    assert len({len(row) for row in found}) > 1
+
+
 def test_a_sentence_by_hand() -> None:
     """Two tokens, written out in full: frequency first, then row, then template."""
     extractor = FeatureExtractor(FeatureSet(["word[-1]", "suffix(word, 1..2)", "word[0] & word[1]"]))
@@ -323,6 +340,22 @@ def test_use_before_fit_and_bad_settings() -> None:
     extractor.fit([Sentence(["a"])])
     with pytest.raises(ParameterError, match=r"no feature 1; ids are in 0\.\.0"):
         extractor.name(1)
+
+
+def test_features_may_have_other_numbers_in_rows() -> None:
+    sentences = [Sentence(["a", "gene", "a", "new"], features=[["f"], [], ["f", "g"], []])]
+    extractor = FeatureExtractor(FeatureSet(["bias", "word[-1..0]", "word[-1] & word[0]", "own"]))
+    rows = extractor.fit(sentences)
+    numbers = np.random.default_rng(1).integers(0, 5, extractor.size).astype(np.uint32)
+    other = extractor.renumbered(numbers)
+    made = other.transform(sentences)
+    assert made.ids.tolist() == numbers[rows.ids].tolist()
+    assert made.row_ptr.tolist() == rows.row_ptr.tolist()
+    assert made.width == numbers.max() + 1
+    assert other.names() == extractor.names()
+    for bad, message in ((numbers[1:], "numbers for"), (numbers + np.uint32(2**32 - 1 - numbers[0]), "4294967295")):
+        with pytest.raises(ValueError, match=message):
+            extractor.renumbered(bad)
 
 
 def test_keep_drops_the_others() -> None:

@@ -69,7 +69,7 @@ def fuzz(
         "executions": executed,
         "branches": int(seen[-1][1]) if seen else 0,
         "seconds": round(time.monotonic() - began),
-        "failed": bool(code) or not counted,
+        "failed": int(bool(code) or not counted),
     }
 
 
@@ -95,6 +95,25 @@ def commit() -> str:
     return git("rev-parse", "--short=12", "HEAD") + (
         "+" if git("status", "--porcelain", "src", "native", "tests/fuzz") else ""
     )
+
+
+def added(
+    runs: list[dict[str, Any]], made_by: str, seconds: int, results: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the runs with one more; one of the same commit as the last is added to it."""
+    if not runs or runs[-1]["commit"] != made_by:
+        return [*runs, {"commit": made_by, "seconds": seconds, "targets": results}]
+    last = runs[-1]
+    for name, more in results.items():
+        known = last["targets"].get(name, {"executions": 0, "seconds": 0, "branches": 0, "failed": 0})
+        last["targets"][name] = {
+            "executions": known["executions"] + more["executions"],
+            "branches": max(known["branches"], more["branches"]),
+            "seconds": known["seconds"] + more["seconds"],
+            "failed": int(known["failed"]) + int(more["failed"]),
+        }
+    last["seconds"] += seconds
+    return runs
 
 
 def page(runs: list[dict[str, Any]]) -> str:
@@ -153,8 +172,7 @@ def main() -> int:
         results = dict(pool.map(one, starts))
     print(f"{sum(r['executions'] for r in results.values()):,} executions")
     if given.write:
-        runs = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-        runs.append({"commit": commit(), "seconds": given.seconds, "targets": results})
+        runs = added(json.loads(RESULTS.read_text()) if RESULTS.exists() else [], commit(), given.seconds, results)
         RESULTS.write_text(json.dumps(runs, indent=1) + "\n")
         RESULTS.with_suffix(".md").write_text(page(runs))
     failed = [name for name, made in results.items() if made["failed"]]

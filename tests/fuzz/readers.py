@@ -32,6 +32,7 @@ FILES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "brat": (("a.txt", "a.ann"), "", ""),
     "genia": (("GENIAcorpus3.02.xml", "GENIAtrain.pos"), "", "classes=leaf&coordination=expand"),
     "biocreative": (("a.in", "GENE.eval", "ALTGENE.eval"), "", ""),
+    "ace": (("a.sgm", "a.apf.xml"), "", ""),
     "pubtator": (("a.pubtator",), "a.pubtator", ""),
     "prodigy": (("a.jsonl",), "a.jsonl", "align=expand"),
     "doccano": (("a.jsonl",), "a.jsonl", "align=contract"),
@@ -57,6 +58,15 @@ WORDS = {
     "pubtator": ("|t|", "|a|", "\t0\t4\t"),
     "csv": ('"', '""', ",", "pmid", "title", "abstract"),
     "biocreative": ("|0 7|", "S1 "),
+    "ace": (
+        "<BODY>",
+        "</BODY>",
+        "&amp;",
+        '<charseq START="2" END="4">',
+        "<entity TYPE=",
+        "<entity_mention ",
+        "<extent>",
+    ),
 }
 DOCUMENT = Document([Sentence(["XY", "gene"], [Mention("DNA", ((0, 2),))])], id="d")
 

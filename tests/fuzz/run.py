@@ -31,6 +31,9 @@ def fuzz(name: str, options: list[str]) -> None:
     """Fuzz one target; does not come back."""
     import atheris
 
+    finders = {type(finder).__module__ for finder in sys.meta_path}
+    if any(finder.startswith(("_editable", "__editable")) for finder in finders):
+        sys.exit("an editable install has a loader of its own, which atheris cannot follow: pip install . first")
     guides = GUIDES[name.partition(".")[0]]
     with atheris.instrument_imports(include=list(guides)):
         target = find(name)

@@ -37,6 +37,11 @@ SEEDS: dict[str, list[str]] = {
         "\0UI/LS -/: 1/CD\nTI/LS -/: a-/JJ and/CC b-zin/NN </SYM 3/CD\nAB/LS -/: T/NN cells/NNS ./.\n"
     ],
     "biocreative": ["S1 XY-7 gene binds\nS2 None\n\0S1|0 7|XY-7 gene\n\0S1|0 3|XY-7\n"],
+    "ace": [
+        "<DOC><DOCID>x</DOCID><BODY>\nAnn of\nX&amp;Y left.</BODY></DOC>"
+        '\0<source_file><document><entity ID="E1" TYPE="PER"><entity_mention TYPE="NAM"><extent>'
+        '<charseq START="2" END="4">Ann</charseq></extent></entity_mention></entity></document></source_file>'
+    ],
     "pubtator": ["12|t|XY-7 gene\n12|a|All of it.\n12\t0\t4\tXY-7\tprotein\tP1\n12\tbinds\tP1\tP2\n\n13|t|Next.\n"],
     "prodigy": [
         '{"text":"XY-7 gene","tokens":[{"text":"XY-7","start":0,"end":4,"id":0,"ws":true},{"text":"gene","start":5,'

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from oracles import Believed
 from spanloom import Mention
 from spanloom.base.errors import ParameterError
-from spanloom.inference import Independent, Joint, Mixture
+from spanloom.inference import Cases, Independent, Joint
+from spanloom.inference.cases import average
 from strategies import cases
 
 A, B, C = (Mention(label, ((0, 1),)) for label in "abc")
@@ -36,7 +37,7 @@ def product(parts: list[Believed]) -> Believed:
     return Believed([(sum(s for s, _ in one), frozenset().union(*(own for _, own in one))) for one in combinations])
 
 
-def check(found: Joint | Mixture | Independent, believed: Believed) -> None:
+def check(found: Joint | Cases | Independent, believed: Believed) -> None:
     """Everything that a distribution says, against the list."""
     assert found.log_z == pytest.approx(believed.log_z, rel=1e-9, abs=1e-9)
     assert found.entropy() == pytest.approx(believed.entropy(), abs=1e-8)
@@ -80,7 +81,7 @@ def test_parts_that_can_find_the_same_mention(scores: list[float]) -> None:
     joint, believed = Joint([d for d, _ in parts]), product([b for _, b in parts])
     check(joint, believed)
     clamped = joint.clamp(must=[A])
-    assert isinstance(clamped, Mixture)
+    assert isinstance(clamped, Cases)
     check(clamped, believed.given([A]))
     check(clamped.clamp(must=[B], never=[C]), believed.given([A, B], [C]))
     check(joint.clamp(never=[A]), believed.given((), [A]))
@@ -109,6 +110,31 @@ def test_marginals_stand_side_by_side() -> None:
     assert found.probs.ravel() == pytest.approx([0.5, 0.75])
     with pytest.raises(ParameterError, match="different sites"):
         Joint([one, Independent([Mention("b", ((1, 2),))], [0.0])]).marginals()
+
+
+@settings(max_examples=40)
+@given(st.lists(SCORES, min_size=5, max_size=5), st.floats(0.05, 0.95))
+def test_the_mean_of_what_models_believe(scores: list[float], weight: float) -> None:
+    """Which model it is counts as part of the structure; given a mention, the models that expected it count more."""
+    one, two = independent([A, B], scores[:2]), independent([A, C, B], scores[2:])
+    listed = [
+        (math.log(w) + score - own.log_z, found)
+        for w, own in ((weight, one[1]), (1 - weight, two[1]))
+        for score, found in own.structures
+    ]
+    mean, believed = average([one[0], two[0]], [weight, 1 - weight]), Believed(listed)
+    assert mean.log_z == pytest.approx(0, abs=1e-9)
+    check(mean, believed)
+    check(mean.clamp(must=[A], never=[B]), believed.given([A], [B]))
+    with pytest.raises(ParameterError, match="different cells"):
+        mean.marginals()
+
+
+def test_models_without_weight_say_nothing() -> None:
+    mean = average([Independent([A], [0.0]), Independent([B], [0.0])], [1.0, 0.0])
+    assert mean.prob(B) == 0.0
+    assert sorted(own for _, own in mean.k_best(9)) == [[], [A]]
+    assert mean.marginals().names == ("a",)
 
 
 def test_odds_may_be_certain() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,34 @@ def test_duckdb_calls_it(edge: Recognizer) -> None:
     wanted = expected(edge, probabilities=True)
     assert [row[:5] for row in found] == [(w["pmid"], w["label"], w["start"], w["end"], w["text"]) for w in wanted]
     assert [row[5] for row in found] == pytest.approx([w["prob"] for w in wanted])
+
+
+def test_duckdb_has_a_table_of_mentions(edge: Recognizer, tmp_path: Path) -> None:
+    """A macro that is called like a table function: of a table, a view, a query or a table of Arrow."""
+    connection = duckdb.connect(tmp_path / "a.duckdb")
+    papers = pyarrow.table(ROWS)  # noqa: F841
+    frames.connect_duckdb(connection, edge, 'found "here"')
+    connection.execute("CREATE TABLE stored AS SELECT * FROM papers")
+    connection.execute("CREATE VIEW seen AS SELECT * FROM stored")
+    scalar = 'SELECT *, unnest("found ""here"""(abstract), max_depth := 2) FROM papers'
+    wanted = connection.execute(scalar).fetchall()
+    assert len(wanted) > 10
+    call = """FROM "found ""here""_in"('{}', 'abstract')"""
+    for source in ("papers", "stored", "seen"):
+        assert connection.execute(call.format(source)).fetchall() == wanted
+    columns = [column[0] for column in connection.description]
+    assert columns == ["pmid", "abstract", "label", "start_char", "end_char", "text", "prob"]
+    last = f"WITH late AS (SELECT * FROM papers WHERE pmid > {wanted[-1][0] - 1})"
+    assert connection.execute(f"{last} {call.format('late')}").fetchall() == [
+        w for w in wanted if w[0] == wanted[-1][0]
+    ]
+    counts = connection.execute(f"SELECT label, count(*) {call.format('seen')} GROUP BY label").fetchall()
+    assert dict(counts) == Counter(row[2] for row in wanted)
+    with pytest.raises(duckdb.BinderException, match="abstracts"):
+        connection.execute(call.format("seen").replace("abstract", "abstracts"))
+    connection.close()
+    with duckdb.connect(tmp_path / "a.duckdb") as again:  # what needs a model that is gone is not stored
+        assert not again.execute("SELECT 1 FROM duckdb_functions() WHERE function_name LIKE 'found%'").fetchall()
 
 
 def test_streams_of_arrow_give_tables(edge: Recognizer) -> None:

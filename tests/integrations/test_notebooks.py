@@ -15,6 +15,7 @@ from spanloom.evaluation import compare
 from spanloom.formats.report import Report
 from spanloom.learning import LBFGS, Iteration, Watched
 from spanloom.notebook import Progress, in_notebook
+from spanloom.tuning import Audit, Suspect
 
 
 class Balance(HTMLParser):
@@ -107,6 +108,26 @@ def test_a_report_shows_how_many_problems_of_each_kind_and_the_first() -> None:
     first = "a.ann:3: &#x27;&lt;b&gt;&#x27; ends inside a token"
     assert f"<tr><td>misaligned</td><td>error</td><td>2</td><td>{first}</td></tr>" in html
     assert "<tr><td>columns</td><td></td><td>1</td><td></td></tr>" in html
+
+
+def test_an_audit_shows_the_surest_suspects() -> None:
+    """Each with its sentence, what is annotated and what the model has; no more than a cell can show."""
+    sentence = Sentence(["the", "<b>", "gene"], [Mention("DNA", ((1, 3),), 0.125)])
+    gold, instead = sentence.mentions[0], Mention("protein", ((1, 2),), 0.75)
+    surest = Suspect("d7", 3, sentence, "border", gold, instead, 2.0)
+    others = [Suspect("d8", 1, sentence, "missing", None, instead, 0.0)] * 30
+    html = Audit([surest, *others], 50, 0)._repr_html_()
+    assert well_formed(html)
+    assert html.count("<article>") == 20
+    assert "20 of 31 places" in html
+    first = html.split("</article>")[0]
+    assert "1. <b>border</b> 0.881" in first  # 1 / (1 + e^-2)
+    assert "d7, sentence 3" in first
+    assert "annotated: DNA “&lt;b&gt; gene” (probability 0.125); the model: protein “&lt;b&gt;”" in first
+    assert "annotated: nothing; the model" in html
+    nothing = Audit([], 50, 0)._repr_html_()
+    assert well_formed(nothing)
+    assert "Nothing is suspected" in nothing
 
 
 def test_progress_outside_of_notebooks_is_lines(ner: Recognizer, capsys: pytest.CaptureFixture[str]) -> None:

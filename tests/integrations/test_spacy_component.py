@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -25,6 +27,8 @@ from spanloom import Mention, Recognizer, Sentence, read, write  # noqa: E402
 from spanloom.base.errors import NotFittedError, ParameterError, SpanloomError  # noqa: E402
 from spanloom.formats.spacy_docs import document_of  # noqa: E402
 from spanloom.integrations.spacy import get_mentions, part_spans, set_mentions  # noqa: E402
+from spanloom.integrations.spacy.reading import DocReader  # noqa: E402
+from spanloom.integrations.spacy.writing import Writing  # noqa: E402
 from spanloom.learning import LBFGS, Auto  # noqa: E402
 from spanloom.models import Tagger  # noqa: E402
 
@@ -270,10 +274,45 @@ def test_errors_go_to_the_handler(files: dict[str, str]) -> None:
     nlp = pipeline(files["edge"])
     pipe = nlp.get_pipe("spanloom")
     told: list[Any] = []
-    pipe.predict = lambda docs: 1 / 0
+    pipe.predict = lambda docs, rows: 1 / 0
     nlp.set_error_handler(lambda name, proc, docs, error: told.append((name, len(docs), type(error))))
     assert list(nlp.pipe(TEXTS[:3])) == []
     assert told == [("spanloom", 3, ZeroDivisionError)]
+
+
+def test_a_doc_that_cannot_be_read_is_left_out(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others of its batch go on."""
+    nlp = pipeline(files["edge"])
+    told: list[Any] = []
+    nlp.set_error_handler(lambda name, proc, docs, error: told.append(([doc.text for doc in docs], type(error))))
+    rows = DocReader.rows
+    monkeypatch.setattr(DocReader, "rows", lambda self, doc: 1 / (doc.text != TEXTS[1]) and rows(self, doc))
+    assert [doc.text for doc in nlp.pipe(TEXTS[:3])] == [TEXTS[0], TEXTS[2]]
+    assert told == [([TEXTS[1]], ZeroDivisionError)]
+
+
+def test_a_doc_that_cannot_be_written_to_is_left_out(files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others of its batch go on."""
+    nlp = pipeline(files["edge"])
+    told: list[Any] = []
+    nlp.set_error_handler(lambda name, proc, docs, error: told.append(([doc.text for doc in docs], type(error))))
+    write = Writing.to
+    monkeypatch.setattr(Writing, "to", lambda self, doc, number: 1 / (number != 1) and write(self, doc, number))
+    done = list(nlp.pipe(TEXTS[:3]))
+    assert [doc.text for doc in done] == [TEXTS[0], TEXTS[2]]
+    assert all("sc" in doc.spans for doc in done)
+    assert told == [([TEXTS[1]], ZeroDivisionError)]
+
+
+def test_docs_that_nobody_keeps_are_let_go(files: dict[str, str]) -> None:
+    """Of a batch of all docs, those that were handed on are gone before the last one is."""
+    nlp = pipeline(files["edge"])
+    seen: list[Any] = []
+    for doc in nlp.pipe(TEXTS):
+        seen.append(ref(doc))
+        del doc
+        gc.collect()
+        assert sum(one() is not None for one in seen) <= 2
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
@@ -287,11 +326,27 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
             pipeline(None, **config)
     with pytest.raises(NotFittedError, match=r"neither a model nor learned one; give it a model file"):
         pipeline(None)("a")
-    with pytest.raises(SpanloomError, match=r"absent\.loom"):
-        pipeline(str(tmp_path / "absent.loom"))("a")
     tagger = Recognizer(Tagger("pos")).fit([Sentence(["a"], columns={"pos": ["X"]})])
     with pytest.raises(ParameterError, match="tags the column 'pos', and finds no mentions"):
         pipeline(None).get_pipe("spanloom").use(tagger)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda nlp, folder: nlp("a"),
+        lambda nlp, folder: list(nlp.pipe(["a"])),
+        lambda nlp, folder: nlp.initialize(),
+        lambda nlp, folder: nlp.to_disk(folder / "kept"),
+        lambda nlp, folder: nlp.get_pipe("spanloom").recognizer,
+    ],
+    ids=["call", "pipe", "initialize", "to_disk", "recognizer"],
+)
+def test_a_model_that_is_not_there_is_said_at_first_use(tmp_path: Path, use: Any) -> None:
+    """Not when it is added, since spaCy adds the component of a kept pipeline in the same way."""
+    nlp = pipeline(str(tmp_path / "absent.loom"))
+    with pytest.raises(ParameterError, match=r"the component 'spanloom' cannot open its model: .*absent\.loom"):
+        use(nlp, tmp_path)
 
 
 def test_it_is_a_component_as_spacy_knows_them(files: dict[str, str]) -> None:

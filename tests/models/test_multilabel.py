@@ -180,6 +180,46 @@ def test_mira_makes_the_smallest_change_that_satisfies_the_margins() -> None:
     assert [learned.get(name, 0.0) for name in names] == pytest.approx(list(np.mean(states, axis=0)), abs=2e-3)
 
 
+@pytest.mark.parametrize("average", [True, False])
+def test_all_pairs_make_the_smallest_change_that_ranks_correct_subsets_above_wrong_ones(average: bool) -> None:
+    """Figure 4 of the paper: two projections by a reference solver; their mean with the start, or the last one."""
+    sentence = NEWS.with_mentions([m for m in NEWS.mentions if m.label == "PER"])
+    ner = Recognizer(
+        Multilabel(k=1000, max_gap=4, restrictions=[], threshold=0.0),
+        features=TEMPLATES,
+        trainer=Mira(max_iter=2, aggressiveness=1e9, average=average, all_pairs=True),
+    ).fit([sentence])
+    subsets = [tokens for _, _, tokens in all_segments(6, 1, lambda a, b, t: 0.0, 4)]
+    right = [i for i, tokens in enumerate(subsets) if tokens in ([0, 3], [2, 3])]
+    vectors = [features(sentence, tokens) for tokens in subsets]
+    names = sorted({name for v in vectors for name in v})
+    matrix = np.array([[v[name] for name in names] for v in vectors], float)
+    wrong = [i for i in range(len(subsets)) if i not in right]
+    differences = np.array([matrix[i] - matrix[j] for i in right for j in wrong])
+    w = np.zeros(len(names))
+    states = [w]
+    for _ in range(2):
+        w = w + least_distance(differences, 1 - differences @ w)
+        states.append(w)
+    assert (differences @ w >= 1 - 1e-6).all()
+    learned = named_weights(ner)[0]
+    expected = np.mean(states, axis=0) if average else w
+    assert [learned.get(name, 0.0) for name in names] == pytest.approx(list(expected), abs=2e-3)
+
+
+def test_restrictions_do_not_change_what_all_pairs_learn_of_subsets_that_may_stand_together() -> None:
+    """A wrong subset whose score is 1 below every correct one's is not looked at, and would change nothing."""
+    flat = NEWS.with_mentions([Mention("PER", ((2, 4),)), Mention("LOC", ((5, 6),))])
+    ner = Recognizer(
+        Multilabel(restrictions=["no_overlap", "contiguous"], threshold=0.0),
+        features=TEMPLATES,
+        trainer=Mira(max_iter=20, aggressiveness=1e9, average=False, all_pairs=True),
+    ).fit([flat])
+    found = ner.trained_.candidates([flat], 10)[0]  # type: ignore[attr-defined]
+    assert sorted(m for _, m in found[:2]) == sorted(flat.mentions)
+    assert found[1][0] >= found[2][0] + 1 - 1e-3
+
+
 @pytest.mark.parametrize("trainer", [Mira, Perceptron, LogLinear])
 def test_the_figure_of_the_paper_is_learned(trainer: type[Trainer]) -> None:
     """Figure 2a: two people who share a surname, one of them discontinuous."""

@@ -128,8 +128,8 @@ def test_a_trained_model_is_one_of_its_main_representation(
     other = Structured(*Chain.from_header(header["model"]), many.extractor_, many.trained_.weights)
     for model in (loaded.trained_, other):
         assert model.find(dev) == many.trained_.find(dev)
-        rows = many.extractor_.transform(dev)
-        assert model.decoder.scores(rows, 1).tobytes() == many.trained_.decoder.scores(rows, 1).tobytes()
+        scores = [one.decoder.scores(one.reader.transform(dev), 1).tobytes() for one in (model, many.trained_)]
+        assert scores[0] == scores[1]
 
 
 def test_a_coarse_representation_helps_where_the_fine_one_saw_nothing() -> None:

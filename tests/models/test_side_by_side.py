@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from spanloom import Recognizer, read
 from spanloom._native import ChainStructure, Decoder, SparseRows
 from spanloom.base.model_file import forget, load_arrays, save_arrays
 from spanloom.learning import LBFGS, Weights
+from spanloom.models.structured import Structured
 from spanloom.models.tables import room, side_by_side
 
 
@@ -69,9 +72,47 @@ def test_a_model_from_a_file_has_one_copy_of_its_weights(model: str, tmp_path) -
     ner = Recognizer(model, keep="longest", trainer=LBFGS(max_iter=3), threads=1).fit(read("sample:train"))
     ner.save(tmp_path / "m.loom")
     loaded = Recognizer.load(tmp_path / "m.loom", threads=1).trained_
-    features = [loaded.features] if model == "memm" else [one.features for one in loaded.weights]
+    features = [loaded.features] if model == "memm" else [one.rows for one in loaded.weights]
     assert len({id(own.base) for own in features}) == 1
     assert not any(own.flags.owndata for own in features)
+
+
+@pytest.mark.parametrize("model", ["chain", "edge", "semimarkov"])
+def test_features_of_equal_weights_share_a_row_of_a_loaded_model(model: str, tmp_path) -> None:
+    """Mentions, probabilities and explanations are those of the model that was saved, to the bit."""
+    docs = list(read("sample:dev"))
+    ner = Recognizer(model, keep="longest", trainer=LBFGS(max_iter=5), threads=1).fit(read("sample:train"))
+    ner.save(tmp_path / "m.loom")
+    loaded = Recognizer.load(tmp_path / "m.loom", threads=1)
+    trained = loaded.trained_
+    assert isinstance(trained, Structured)
+    assert isinstance(ner.trained_, Structured)
+    assert all(len(one.rows) < 0.8 * trained.extractor.size for one in trained.weights)
+    assert trained.weight_count == ner.trained_.weight_count
+    for one, other in zip(trained.weights, ner.trained_.weights, strict=True):
+        assert one.features.tobytes() == np.ascontiguousarray(other.features).tobytes()
+    found = [[(m, m.prob) for m in doc.mentions] for doc in loaded.predict(docs, probabilities=True)]
+    assert found == [[(m, m.prob) for m in doc.mentions] for doc in ner.predict(docs, probabilities=True)]
+    sentences = [s for doc in docs for s in doc.sentences]
+    sentence, mention = next((s, m[0]) for s, m in zip(sentences, trained.find(sentences), strict=True) if m)
+    told = [one.explain(sentence, mention).features() for one in (loaded, ner)]
+    assert told[0] == told[1] != []
+    loaded.save(tmp_path / "again.loom")
+    assert (tmp_path / "again.loom").read_bytes() == (tmp_path / "m.loom").read_bytes()
+
+
+def test_components_that_share_rows_differently_get_a_table_of_all() -> None:
+    structures, weights = made(columns=(3, 9))
+    index = np.array([2, 0, 2, 1], np.uint32)
+    shared = [replace(one, index=index) for one in weights]
+    rows = SparseRows(np.array([0, 2]), np.array([0, 1, 2]), np.array([0, 3], np.uint32), 4)
+    same, views = side_by_side(structures, shared)
+    assert all(one.index is index for one in views)
+    numbered = SparseRows(np.array([0, 2]), np.array([0, 1, 2]), index[[0, 3]], 50)
+    decoder, views = side_by_side(structures, [shared[0], replace(shared[1], index=index.copy())])
+    assert all(one.index is None for one in views)
+    for own, theirs in zip(same.all_scores(numbered), decoder.all_scores(rows), strict=True):
+        assert own.tobytes() == theirs.tobytes()
 
 
 def test_forgotten_arrays_are_read_again(tmp_path) -> None:

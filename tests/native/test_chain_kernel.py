@@ -84,6 +84,30 @@ def test_underflow_goes_to_the_engine():
     np.testing.assert_allclose(expected[:4], [0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("case", ["a label that is never allowed", "two unlikely steps"])
+def test_pairs_are_finite_where_two_small_numbers_meet(case):
+    """Each sum is large enough by itself, and their product is not: transitions must get their share all the same."""
+    if case == "two unlikely steps":
+        labels, n = 4, 4
+        legal = np.zeros((labels, labels), np.uint8)
+        legal[0, 1] = legal[1, 2] = legal[2, 3] = 1
+        transitions = np.zeros((labels, labels))
+        transitions[0, 1] = transitions[2, 3] = -370.0
+        starts, scores = np.array([1, 0, 0, 0], np.uint8), np.zeros((n, labels))
+    else:
+        labels, n = 3, 4
+        legal = np.ones((labels, labels), np.uint8)
+        legal[:, 2] = 0
+        transitions, scores = np.zeros((labels, labels)), np.zeros((n, labels))
+        starts = np.array([1, 1, 0], np.uint8)
+        scores[1, 2] = scores[3, 2] = 370.0
+    structure = ChainStructure(labels, legal.ravel(), starts, np.ones(labels, np.uint8))
+    value, expected = structure.expectations(scores.ravel(), transitions.ravel())
+    other, marginals = structure.graph(n).expectations(np.concatenate([scores.ravel(), transitions.ravel()]))
+    assert value == pytest.approx(other, rel=1e-12)
+    np.testing.assert_allclose(expected, marginals, atol=1e-12)
+
+
 def test_forbidden_scores_get_no_probability():
     """A score of -inf at a site forbids the label there, exactly."""
     scores = np.zeros((3, 2))
@@ -92,6 +116,24 @@ def test_forbidden_scores_get_no_probability():
     assert value == pytest.approx(math.log(4))
     assert expected[2] == 0.0
     assert expected[3] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("labels", [3, 7, 13, 21, 30, 37])
+@pytest.mark.parametrize("spread", [30.0, 250.0])
+def test_long_sentences_with_large_scores_equal_the_engine(labels, spread):
+    """Scaled sums of every width of rows, where neighbouring scores lie hundreds apart and few neighbours are legal."""
+    random = np.random.default_rng(labels)
+    n = 300
+    legal = random.random((labels, labels)) < 0.5
+    np.fill_diagonal(legal, True)
+    structure = ChainStructure(
+        labels, legal.astype(np.uint8).ravel(), np.ones(labels, np.uint8), np.ones(labels, np.uint8)
+    )
+    scores, transitions = random.normal(size=(n, labels)) * spread, random.normal(size=(labels, labels)) * 3
+    value, expected = structure.expectations(scores.ravel(), transitions.ravel())
+    other, marginals = structure.graph(n).expectations(np.concatenate([scores.ravel(), transitions.ravel()]))
+    assert value == pytest.approx(other, rel=1e-12)
+    np.testing.assert_allclose(expected, marginals, atol=1e-9)
 
 
 def test_ten_thousand_tokens():
@@ -103,7 +145,7 @@ def test_ten_thousand_tokens():
     assert len(full(labels).best(np.zeros(n * labels), np.zeros(labels**2))[1]) == n
 
 
-@pytest.mark.parametrize("labels", [4, 5, 8, 12, 16, 18, 24, 33, 41])
+@pytest.mark.parametrize("labels", [4, 5, 8, 12, 16, 18, 24, 30, 32, 33, 41])
 def test_many_labels_equal_the_engine(labels):
     """Every way to cut a row of labels into vectors: log Z, marginals, the best sequence."""
     random = np.random.default_rng(labels)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, nnls
 
-from spanloom._native import hildreth, soft_hildreth
+from spanloom._native import hildreth, ranking_hildreth, soft_hildreth
 
 
 def least_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -64,6 +64,28 @@ def test_log_loss(seed: int) -> None:
     reference = minimize(primal, np.zeros(4), jac=True, method="L-BFGS-B", tol=1e-14)
     alpha = soft_hildreth((a @ a.T).ravel(), b, upper, 1e-10, 100_000)
     assert alpha @ a == pytest.approx(reference.x, abs=1e-4)
+
+
+@pytest.mark.parametrize("upper", [math.inf, 0.2])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_ranking_is_one_constraint_for_every_pair(seed: int, upper: float) -> None:
+    """Right ones score 1 more than wrong ones: the change is that of the method on the differences, written out."""
+    random = np.random.default_rng(seed)
+    a, scores, right = random.normal(size=(6, 9)), random.normal(size=6), 2
+    beta = ranking_hildreth((a @ a.T).ravel(), scores, right, upper, 1e-12, 100_000)
+    pairs = [(i, j) for i in range(right) for j in range(right, len(a))]
+    differences = np.array([a[i] - a[j] for i, j in pairs])
+    missing = np.array([1 - scores[i] + scores[j] for i, j in pairs])
+    alpha = hildreth((differences @ differences.T).ravel(), missing, upper, 1e-12, 100_000)
+    change = np.where(np.arange(6) < right, beta, -beta) @ a
+    assert change == pytest.approx(alpha @ differences, abs=1e-6)
+    if upper == math.inf:
+        assert change == pytest.approx(least_distance(differences, missing), abs=1e-6)
+
+
+def test_a_ranking_of_more_right_ones_than_there_are_is_an_error() -> None:
+    with pytest.raises(ValueError, match="3 right ones of 2"):
+        ranking_hildreth(np.eye(2).ravel(), np.zeros(2), 3, 1.0)
 
 
 def test_nothing_moves_where_all_holds() -> None:

@@ -53,7 +53,7 @@ def permitted(structures: list[Structure], mask: np.ndarray, first: int = 0) -> 
 @given(st.data(), st.integers(0, 2**32), SPREADS, SHARES)
 def test_masked_chain(data, seed, spread, share):
     """Any legality, any mask, scores of -inf beside it, also where scores span thousands."""
-    labels, n = data.draw(st.sampled_from([(1, 4), (2, 5), (3, 4), (4, 3), (9, 3), (70, 2)]))
+    labels, n = data.draw(st.sampled_from([(1, 4), (2, 5), (3, 4), (4, 3), (9, 3), (22, 2), (31, 2), (70, 2)]))
     random = np.random.default_rng(seed)
     legal, start, end = (random.random(shape) < 0.8 for shape in ((labels, labels), labels, labels))
     mask = (random.random((n, labels)) < share).astype(np.uint8)

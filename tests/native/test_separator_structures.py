@@ -92,9 +92,11 @@ def test_number_of_edge_paths(n):
         assert len(mention_hyperpaths(n)) == round(paths), "hyperpaths are separator sequences"
 
 
-def test_long_sentences_stay_exact():
-    """A sentence of 5,000 tokens: the kernel's log Z is the engine's."""
-    scores = np.random.default_rng(1).normal(size=(5001, 8)) * 4
+@pytest.mark.parametrize("spread", [0.01, 4.0, 60.0, 300.0])
+@pytest.mark.parametrize("level", [0.0, 500.0, -5000.0])
+def test_long_sentences_stay_exact(spread, level):
+    """A sentence of 5,000 tokens: the kernel's log Z is the engine's, however large its scores are."""
+    scores = level + np.random.default_rng(1).normal(size=(5001, 8)) * spread
     value, expected = EdgeStructure().expectations(scores.ravel(), np.zeros(0))
     exact, exact_expected = EdgeStructure().graph(5001).expectations(scores.ravel())
     assert value == pytest.approx(exact, rel=1e-12)

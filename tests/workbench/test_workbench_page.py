@@ -160,6 +160,7 @@ def test_what_is_acknowledged_is_not_drawn_again(bench: Bench) -> None:
         document.querySelector("#text"), { childList: true, subtree: true });
     }""")
     assert page.inner_text("#saved") == "saving…"
+    until(lambda: page.evaluate("1") and held)  # asking the page lets its requests come in
     held.pop().continue_()
     saved(page)
     assert page.evaluate("window.drawn") == 0
@@ -236,14 +237,13 @@ def test_look_around(bench: Bench) -> None:
     page.fill("#search", "")
     page.keyboard.press("Enter")
     until(lambda: page.locator("#queue .row").count() == 14)
-    for order in ("uncertainty", "models", "annotators", "random"):
+    for order in ("uncertainty", "models", "annotators", "random", "order"):
         page.select_option("#queue select >> nth=0", order)
         wanted = [
             d["name"]
             for d in queue(bench.project, "ann", by=order, state="all", search="", offset=0, limit=60)["documents"]
         ]
         until(lambda wanted=wanted: page.locator("#queue .row b").all_inner_texts() == wanted)
-    page.select_option("#queue select >> nth=0", "order")
     page.locator("#queue .row").nth(2).click()
     page.wait_for_selector("#text .m")
     page.click("#tab-guideline")
@@ -414,7 +414,7 @@ def test_annotators_are_compared_and_settled(bench: Bench) -> None:
     box.uncheck()
     page.click("[data-settle=both]")
     until(lambda: bench.mentions(1, "adjudicated") == {("cell", ((0, 5),))})
-    page.wait_for_selector("#pairs input:not(:checked)")
+    page.wait_for_selector("#pairs input:enabled:not(:checked)")
     page.get_by_role("checkbox", name="DNA IL-2 receptor gene ann").check()
     page.click("[data-settle=both]")
     until(lambda: bench.mentions(1, "adjudicated") == {("cell", ((0, 5),)), ("DNA", ((7, 10),))})

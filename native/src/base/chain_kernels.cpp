@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "exp.hpp"
-#include "spanloom/base/kernels.hpp"
+#include "spanloom/base/sequence_kernels.hpp"
 #include "vectors.hpp"
 
 namespace spanloom::kernels {
@@ -12,27 +13,26 @@ template <class W>
 SPANLOOM_INLINE void exp_rows_of(const double* scores, const double* padding, std::size_t sites, std::size_t stride,
                                  double* out, double* tops) {
   using Vector = typename W::Vector;
-  for (std::size_t t = 0; t < sites; ++t) {
-    const double* row = scores + t * stride;
+  for (std::size_t t = 0; t < sites; ++t, scores += stride, out += stride) {
     Vector best = Vector{} - std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < stride; i += kSize<Vector>) {
       Vector score, pad;
-      load(row + i, score);
+      load(scores + i, score);
       load(padding + i, pad);
       score += pad;
       best = score > best ? score : best;
-      store(score, out + t * stride + i);
     }
-    double top = best[0];
-    for (std::size_t i = 1; i < kSize<Vector>; ++i) top = best[i] > top ? best[i] : top;
-    tops[t] = top;
+    spread_top(best);
+    tops[t] = best[0];
     for (std::size_t i = 0; i < stride; i += kSize<Vector>) {
-      Vector score;
-      load(out + t * stride + i, score);
-      store<Vector>(score - top, out + t * stride + i);
+      Vector score, pad;
+      load(scores + i, score);
+      load(padding + i, pad);
+      score = (score + pad) - best;
+      exp_in_place<typename W::Bits>(score);
+      store(score, out + i);
     }
   }
-  for (std::size_t i = 0; i < sites * stride; ++i) out[i] = exp_one(out[i]);
 }
 
 // A row that stays in registers.
@@ -44,34 +44,30 @@ struct Row : Columns<W, Width> {
 
   // The product of a vector and a matrix of `rows` rows.
   SPANLOOM_INLINE void product(const double* vector, const double* matrix, std::size_t rows) {
-    Columns<W, Width> even, odd;  // each sum waits for its last addition
+    *this = {};
     std::size_t x = 0;
-    for (; x + 2 <= rows; x += 2, matrix += 2 * Width) {
-      even.add(vector[x], matrix);
-      odd.add(vector[x + 1], matrix + Width);
+    if constexpr (Width <= 24) {  // each sum waits for its last addition, so two where wide registers suffice
+      Columns<W, Width> odd;
+      for (; x + 2 <= rows; x += 2, matrix += 2 * Width) {
+        this->add(vector[x], matrix);
+        odd.add(vector[x + 1], matrix + Width);
+      }
+      Columns<W, Width>::add(odd);
     }
-    if (x < rows) even.add(vector[x], matrix);
-#pragma GCC unroll 8
-    for (std::size_t j = 0; j < kVectors; ++j) vectors[j] = even.vectors[j] + odd.vectors[j];
+    for (; x < rows; ++x, matrix += Width) this->add(vector[x], matrix);
   }
   SPANLOOM_INLINE Row times(const double* other) const {
     Row out;
     out.Columns<W, Width>::read(other);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (std::size_t j = 0; j < kVectors; ++j) out.vectors[j] *= vectors[j];
     return out;
   }
   SPANLOOM_INLINE Row times(double factor) const {
     Row out;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (std::size_t j = 0; j < kVectors; ++j) out.vectors[j] = vectors[j] * factor;
     return out;
-  }
-  SPANLOOM_INLINE double sum() const {
-    Vector total = vectors[0];
-#pragma GCC unroll 8
-    for (std::size_t j = 1; j < kVectors; ++j) total += vectors[j];
-    return across(total);
   }
 };
 
@@ -81,7 +77,7 @@ struct Above {
   typename W::Mask so_far = ~typename W::Mask{};
 
   SPANLOOM_INLINE void see(const Row<W, Width>& row, const double* limits) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (std::size_t j = 0; j < row.kVectors; ++j) {
       typename W::Vector limit;
       load(limits + j * kSize<typename W::Vector>, limit);
@@ -95,65 +91,115 @@ struct Above {
   }
 };
 
-// Divisions are not waited for: the row that is handed on has the sum of the row before it, divided out one step later.
+// The row that is handed on is divided by the sum of the row before it: divisions are not waited for.
 template <class W, std::size_t Width>
-SPANLOOM_INLINE bool forward_width(const ForwardRows& g, double* alpha, double* sums) {
+SPANLOOM_INLINE bool sums_of_width(const ChainRows& g, const ChainLimits& limits, double* from, double* sums,
+                                   double* to) {
   Above<W, Width> above;
-  double handed[Width];
-  double inverse = 1.0;
+  double inverse_from = 1.0, inverse_to = 1.0;
+  double next[Width];
+  Row<W, Width> behind;
+  behind.read(g.end);
   for (std::size_t t = 0; t < g.sites; ++t) {
     Row<W, Width> row;
     if (t == 0) {
       row.read(g.start);
     } else {
-      row.product(handed, g.matrix, g.labels);
+      row.product(from + (t - 1) * Width, g.matrix, g.labels);
     }
-    row = row.times(g.exps + t * Width).times(inverse);
-    row.write(handed);
+    row = row.times(g.exps + t * Width).times(inverse_from);
+    row.write(from + t * Width);
     sums[t] = row.sum();
-    inverse = 1.0 / sums[t];
-    row = row.times(inverse);
-    row.write(alpha + t * Width);
-    above.see(row, g.limits + std::min(t, g.limit_rows - 1) * Width);
+    inverse_from = 1.0 / sums[t];
+    above.see(row, limits.from + std::min(t, limits.from_rows - 1) * Width);
+
+    const std::size_t u = g.sites - 1 - t;
+    behind.write(to + u * Width);
+    above.see(behind, limits.to + std::min(t, limits.to_rows - 1) * Width);
+    inverse_to = 1.0 / behind.sum();
+    behind.times(g.exps + u * Width).write(next);
+    behind.product(next, g.turned, g.labels);
+    behind = behind.times(inverse_to);
   }
   return above.all();
 }
 
-template <class W, std::size_t Width>
-SPANLOOM_INLINE bool backward_width(const BackwardRows& g, double* out, double* right) {
-  Above<W, Width> above;
-  Row<W, Width> row;  // beta[t], before it is divided by its sum with alpha[t]
-  row.read(g.end);
-  double inverse = 1.0 / row.times(g.alpha + (g.sites - 1) * Width).sum();
+// Rows that are too long for registers.
+bool sums_of_any_width(const ChainRows& g, const ChainLimits& limits, double* from, double* sums, double* to) {
+  const std::size_t stride = g.stride;
+  bool above = true;
+  std::copy_n(g.start, stride, from);
+  for (std::size_t t = 0; t < g.sites; ++t) {
+    double* row = from + t * stride;
+    if (t > 0) vector_matrix(row - stride, g.matrix, g.labels, stride, row);
+    const double factor = t > 0 ? 1.0 / sums[t - 1] : 1.0;
+    sums[t] = factor * multiply_sum(row, g.exps + t * stride, stride, row);
+    for (std::size_t y = 0; y < stride; ++y) row[y] *= factor;
+    above &= all_above(row, limits.from + std::min(t, limits.from_rows - 1) * stride, stride);
+  }
+  std::vector<double> next(stride);
+  std::copy_n(g.end, stride, to + (g.sites - 1) * stride);
   for (std::size_t t = g.sites; t-- > 0;) {
-    const Row<W, Width> beta = row.times(inverse);
-    above.see(beta, g.limits + std::min(g.sites - 1 - t, g.limit_rows - 1) * Width);
-    beta.times(g.alpha + t * Width).write(out + t * Width);
+    double* row = to + t * stride;
+    above &= all_above(row, limits.to + std::min(g.sites - 1 - t, limits.to_rows - 1) * stride, stride);
     if (t == 0) break;
-    double* place = right + t * Width;
-    const Row<W, Width> raw = row.times(g.exps + t * Width);
-    raw.write(place);
-    row.product(place, g.reversed, g.labels);
-    row = row.times(inverse);
-    const double before = inverse;
-    inverse = 1.0 / row.times(g.alpha + (t - 1) * Width).sum();
-    raw.times(before * inverse).write(place);
+    const double factor = 1.0 / sum(row, stride);
+    multiply_sum(row, g.exps + t * stride, stride, next.data());
+    double* before = row - stride;
+    vector_matrix(next.data(), g.turned, g.labels, stride, before);
+    for (std::size_t y = 0; y < stride; ++y) before[y] *= factor;
   }
-  return above.all();
+  return above;
 }
 
 template <class W>
-SPANLOOM_INLINE bool forward_rows_of(const ForwardRows& given, double* alpha, double* sums) {
-  if (given.stride == 4) return forward_width<W, 4>(given, alpha, sums);
-  if (given.stride == 8) return forward_width<W, 8>(given, alpha, sums);
-  return forward_width<W, kShortRow>(given, alpha, sums);
+SPANLOOM_INLINE bool chain_sums_of(const ChainRows& rows, const ChainLimits& limits, double* from, double* sums,
+                                   double* to) {
+  switch (rows.stride) {
+    case 4:
+      return sums_of_width<W, 4>(rows, limits, from, sums, to);
+    case 8:
+      return sums_of_width<W, 8>(rows, limits, from, sums, to);
+    case 16:
+      return sums_of_width<W, 16>(rows, limits, from, sums, to);
+    case 24:
+      return sums_of_width<W, 24>(rows, limits, from, sums, to);
+    case 32:
+      return sums_of_width<W, 32>(rows, limits, from, sums, to);
+    default:
+      return sums_of_any_width(rows, limits, from, sums, to);
+  }
 }
 
 template <class W>
-SPANLOOM_INLINE bool backward_rows_of(const BackwardRows& given, double* out, double* right) {
-  if (given.stride == 4) return backward_width<W, 4>(given, out, right);
-  if (given.stride == 8) return backward_width<W, 8>(given, out, right);
-  return backward_width<W, kShortRow>(given, out, right);
+SPANLOOM_INLINE bool chain_marginals_of(const ChainRows& g, double limit, const double* from, const double* sums,
+                                        double* to, double* out) {
+  using Vector = typename W::Vector;
+  bool above = true;
+  for (std::size_t t = 0; t < g.sites; ++t, from += g.stride, to += g.stride, out += g.stride) {
+    Four<W> total;
+    for (std::size_t i = 0; i < g.stride; i += 4) {
+      Four<W> left, right;
+      left.read(from + i);
+      right.read(to + i);
+      total.add_product(left, right);
+    }
+    const double norm = total.sum();
+    const double pair_norm = t > 0 ? norm * sums[t - 1] : norm;  // each alone may be large enough
+    above &= norm > limit && pair_norm > limit;
+    const double inverse = 1.0 / norm;
+    const double pair = t > 0 ? 1.0 / pair_norm : 0.0;
+    const double* exps = g.exps + t * g.stride;
+    for (std::size_t i = 0; i < g.stride; i += kSize<Vector>) {
+      Vector left, right, value;
+      load(from + i, left);
+      load(to + i, right);
+      load(exps + i, value);
+      store<Vector>(left * right * inverse, out + i);
+      store<Vector>(value * right * pair, to + i);
+    }
+  }
+  return above;
 }
 
 }  // namespace
@@ -162,7 +208,11 @@ SPANLOOM_KERNEL(void, exp_rows,
                 (const double* scores, const double* padding, std::size_t sites, std::size_t stride, double* out,
                  double* tops),
                 (scores, padding, sites, stride, out, tops))
-SPANLOOM_KERNEL(bool, forward_rows, (const ForwardRows& given, double* alpha, double* sums), (given, alpha, sums))
-SPANLOOM_KERNEL(bool, backward_rows, (const BackwardRows& given, double* out, double* right), (given, out, right))
+SPANLOOM_KERNEL(bool, chain_sums,
+                (const ChainRows& rows, const ChainLimits& limits, double* from, double* sums, double* to),
+                (rows, limits, from, sums, to))
+SPANLOOM_KERNEL(bool, chain_marginals,
+                (const ChainRows& rows, double limit, const double* from, const double* sums, double* to, double* out),
+                (rows, limit, from, sums, to, out))
 
 }  // namespace spanloom::kernels

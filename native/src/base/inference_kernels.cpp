@@ -9,7 +9,20 @@ namespace {
 
 template <class W>
 SPANLOOM_INLINE void exp_all_of(double* x, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) x[i] = exp_one(x[i]);
+  using Vector = typename W::Vector;
+  const Vector highest = Vector{} + 709.0;
+  std::size_t i = 0;
+  for (; i + kSize<Vector> <= n; i += kSize<Vector>) {
+    Vector value;
+    load(x + i, value);
+    value = value > highest ? highest : value;
+    exp_in_place<typename W::Bits>(value);
+    store(value, x + i);
+  }
+  for (; i < n; ++i) {
+    x[i] = x[i] > highest[0] ? highest[0] : x[i];
+    exp_in_place<std::uint64_t>(x[i]);
+  }
 }
 
 template <class W>
@@ -25,51 +38,61 @@ SPANLOOM_INLINE void vector_matrix_of(const double* vector, const double* matrix
           odd.add(vector[x + 1], row + stride);
         }
         if (x < rows) even.add(vector[x], row);
-#pragma GCC unroll 16
-        for (std::size_t j = 0; j < even.kVectors; ++j) even.vectors[j] += odd.vectors[j];
+        even.add(odd);
         even.write(out + column);
       });
+}
+
+// Rows x columns of the matrix that stay in registers while all n are added up.
+template <class W, std::size_t Rows, std::size_t Width>
+SPANLOOM_INLINE void add_outer_tile(const double* left, const double* right, std::size_t n, std::size_t stride,
+                                    double* matrix) {
+  Columns<W, Width> tile[Rows];
+#pragma GCC unroll 8
+  for (std::size_t x = 0; x < Rows; ++x) tile[x].read(matrix + x * stride);
+  for (std::size_t i = 0; i < n; ++i, left += stride, right += stride) {
+#pragma GCC unroll 8
+    for (std::size_t x = 0; x < Rows; ++x) tile[x].add(left[x], right);
+  }
+#pragma GCC unroll 8
+  for (std::size_t x = 0; x < Rows; ++x) tile[x].write(matrix + x * stride);
 }
 
 template <class W>
 SPANLOOM_INLINE void add_outers_of(const double* left, const double* right, std::size_t n, std::size_t rows,
                                    std::size_t stride, double* matrix) {
-  each_block<16>(
+  each_block<kLane>(
       stride, [&](auto width, std::size_t column) __attribute__((always_inline)) {
-        for (std::size_t x = 0; x < rows; ++x) {
-          Columns<W, width()> row;
-          double* place = matrix + x * stride + column;
-          row.read(place);
-          for (std::size_t i = 0; i < n; ++i) row.add(left[i * stride + x], right + i * stride + column);
-          row.write(place);
+        std::size_t x = 0;
+        for (; x + 4 <= rows; x += 4) {
+          add_outer_tile<W, 4, width()>(left + x, right + column, n, stride, matrix + x * stride + column);
+        }
+        for (; x < rows; ++x) {
+          add_outer_tile<W, 1, width()>(left + x, right + column, n, stride, matrix + x * stride + column);
         }
       });
 }
 
 template <class W>
 SPANLOOM_INLINE double sum_of(const double* x, std::size_t n) {
-  typename W::Vector total = {};
-  for (std::size_t i = 0; i < n; i += kSize<typename W::Vector>) {
-    typename W::Vector next;
-    load(x + i, next);
-    total += next;
-  }
-  return across(total);
+  Four<W> total;
+  for (std::size_t i = 0; i < n; i += 4) total.add(x + i);
+  return total.sum();
 }
 
 template <class W>
 SPANLOOM_INLINE double multiply_sum_of(const double* a, const double* b, std::size_t n, double* out) {
-  using Vector = typename W::Vector;
-  Vector total = {};
-  for (std::size_t i = 0; i < n; i += kSize<Vector>) {
-    Vector product, other;
-    load(a + i, product);
-    load(b + i, other);
-    product *= other;
-    store(product, out + i);
-    total += product;
+  Four<W> total;
+  for (std::size_t i = 0; i < n; i += 4) {
+    Four<W> product, other;
+    product.read(a + i);
+    other.read(b + i);
+#pragma GCC unroll 2
+    for (std::size_t j = 0; j < product.kVectors; ++j) product.vectors[j] *= other.vectors[j];
+    product.write(out + i);
+    total.add(product);
   }
-  return across(total);
+  return total.sum();
 }
 
 template <class W>

@@ -61,20 +61,16 @@ SPANLOOM_INLINE void gather_rows_of(const float* weights, std::size_t stride, co
 
 template <class W, class A>
 SPANLOOM_INLINE double dot_of(const A* a, const double* b, std::size_t n) {
-  using Vector = typename W::Vector;
-  constexpr std::size_t kSums = 4;
-  Vector sums[kSums] = {};
+  constexpr std::size_t kWidth = 16;
+  Columns<W, kWidth> sums;
   std::size_t i = 0;
-  for (; i + kSums * kSize<Vector> <= n; i += kSums * kSize<Vector>) {
-#pragma GCC unroll 16
-    for (std::size_t j = 0; j < kSums; ++j) {
-      Vector x, y;
-      load(a + i + j * kSize<Vector>, x);
-      load(b + i + j * kSize<Vector>, y);
-      sums[j] += x * y;
-    }
+  for (; i + kWidth <= n; i += kWidth) {
+    Columns<W, kWidth> x, y;
+    x.read(a + i);
+    y.read(b + i);
+    sums.add_product(x, y);
   }
-  double total = across<Vector>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  double total = sums.sum();
   for (; i < n; ++i) total += static_cast<double>(a[i]) * b[i];
   return total;
 }
@@ -82,22 +78,21 @@ SPANLOOM_INLINE double dot_of(const A* a, const double* b, std::size_t n) {
 template <class W>
 SPANLOOM_INLINE void add_dots_of(const float* a, const float* b, const float* c, const double* d, std::size_t n,
                                  double* sums) {
-  using Vector = typename W::Vector;
-  Vector with_b = {}, with_c = {}, with_d = {};
+  Four<W> with_b, with_c, with_d;
   std::size_t i = 0;
-  for (; i + kSize<Vector> <= n; i += kSize<Vector>) {
-    Vector x, y;
-    load(a + i, x);
-    load(b + i, y);
-    with_b += x * y;
-    load(c + i, y);
-    with_c += x * y;
-    load(d + i, y);
-    with_d += x * y;
+  for (; i + 4 <= n; i += 4) {
+    Four<W> x, y;
+    x.read(a + i);
+    y.read(b + i);
+    with_b.add_product(x, y);
+    y.read(c + i);
+    with_c.add_product(x, y);
+    y.read(d + i);
+    with_d.add_product(x, y);
   }
-  sums[0] += across(with_b);
-  sums[1] += across(with_c);
-  sums[2] += across(with_d);
+  sums[0] += with_b.sum();
+  sums[1] += with_c.sum();
+  sums[2] += with_d.sum();
   for (; i < n; ++i) {
     const auto x = static_cast<double>(a[i]);
     sums[0] += x * static_cast<double>(b[i]);

@@ -21,7 +21,6 @@ void TokenInput::check(const Program& program, Sites sites) const {
   for (const StringList& column : columns)
     require(column.size() == tokens(),
             "a column has " + std::to_string(column.size()) + " values for " + std::to_string(tokens()) + " tokens");
-  require(hashes.empty() || hashes.size() == tokens(), "hashes do not fit the tokens");
   require(own_ptr.empty() ? own_names.size() == 0
                           : own_ptr.size() == tokens() + 1 && own_ptr.front() == 0 && std::ranges::is_sorted(own_ptr) &&
                                 own_ptr.back() == static_cast<std::int64_t>(own_names.size()),

@@ -2,73 +2,38 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 
+#include "row_chunk.hpp"
 #include "spanloom/base/parallel.hpp"
 
 namespace spanloom {
 namespace {
 
 constexpr std::size_t kChunkTokens = 4096;
-
-// Numbers that grow at the end, without the cost of initialising them first.
-class Buffer {
- public:
-  std::size_t size() const { return size_; }
-  const std::uint32_t* data() const { return data_.get(); }
-  void push_back(std::uint32_t value) {
-    make_room(1);
-    data_[size_++] = value;
-  }
-  // Copies in steps of kSlack, so that it reads up to kSlack - 1 numbers beyond the end.
-  void append(const std::uint32_t* from, std::size_t n) {
-    make_room(n + kSlack);
-    std::uint32_t* to = data_.get() + size_;
-    for (std::size_t i = 0; i < n; i += kSlack) std::memcpy(to + i, from + i, kSlack * sizeof(std::uint32_t));
-    size_ += n;
-  }
-
- private:
-  void make_room(std::size_t n) {
-    if (size_ + n <= capacity_) return;
-    capacity_ = std::max(2 * capacity_, size_ + n + 4096);
-    std::unique_ptr<std::uint32_t[]> larger(new std::uint32_t[capacity_]);
-    if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_ * sizeof(std::uint32_t));
-    data_ = std::move(larger);
-  }
-
-  std::unique_ptr<std::uint32_t[]> data_;
-  std::size_t size_ = 0, capacity_ = 0;
-};
+constexpr std::int64_t kRows = 64;  // whose lookups wait for memory together
 
 }  // namespace
 
-// Some sentences in a row, and what becomes of them.
-struct FeatureRows::Chunk {
-  std::size_t first = 0, last = 0;  // sentences first .. last
-  Buffer ids;
-  std::vector<std::uint32_t> row_sizes;
-  std::vector<float> values;  // where own features have values other than 1
-  std::size_t row_begin = 0;
-
-  void end_row() {
-    row_sizes.push_back(static_cast<std::uint32_t>(ids.size() - row_begin));
-    row_begin = ids.size();
+FeatureRows::FeatureRows(std::shared_ptr<const FeatureTable> table, Sites sites, std::vector<std::uint32_t> numbers)
+    : table_(std::move(table)),
+      sites_(sites),
+      numbers_(std::move(numbers)),
+      width_(static_cast<std::uint32_t>(table_->size())),
+      layouts_(table_->program().columns) {
+  if (!numbers_.empty()) {
+    if (numbers_.size() != table_->size())
+      throw std::invalid_argument(std::to_string(numbers_.size()) + " numbers for " + std::to_string(table_->size()) +
+                                  " features");
+    const std::uint32_t last = *std::ranges::max_element(numbers_);
+    if (last == kNone) throw std::invalid_argument("the number of a feature is 4294967295");
+    width_ = last + 1;
   }
-
-  // Scratch: the lookups of one row, which wait for memory together.
-  std::vector<Pending> pending;
-  std::vector<std::uint32_t> key, keys;
-  std::vector<std::span<const std::uint32_t>> lists;
-};
-
-FeatureRows::FeatureRows(std::shared_ptr<const FeatureTable> table, Sites sites)
-    : table_(std::move(table)), sites_(sites), layouts_(table_->program().columns) {
   plan();
-  for (const WordLayout& layout : layouts_) caches_.push_back(std::make_unique<WordCache>(*table_, layout));
+  for (const WordLayout& layout : layouts_) caches_.push_back(std::make_unique<WordCache>(*table_, layout, numbers_));
 }
 
 std::uint32_t FeatureRows::view_slot(std::uint32_t view, bool bag) {
@@ -81,14 +46,6 @@ std::uint32_t FeatureRows::view_slot(std::uint32_t view, bool bag) {
   slots.push_back({kind, view, {}});
   return static_cast<std::uint32_t>(slots.size() - 1);
 }
-
-// The columns of one sentence, so that reading beyond its ends needs no test.
-struct FeatureRows::Padded {
-  const TokenInput* input = nullptr;
-  std::size_t first = 0;  // its first token
-  std::int64_t tokens = 0;
-  std::vector<const WordEntry*> at;  // by column: the entry of token 0
-};
 
 std::size_t FeatureRows::plan_of(const Template& t) const {
   if (sites_ != Sites::segments) return 0;
@@ -125,18 +82,28 @@ void FeatureRows::plan() {
       sizes_[v][size] = value;
     }
   }
+  const auto joined = [&](const Template& t) {
+    if (t.kind == TemplateKind::bias || t.kind == TemplateKind::own) return false;
+    return !t.single() || (sites_ == Sites::segments && t.part == Part::span);
+  };
+  // The slots of values come first: what conjunctions read stands together at the beginning of an entry.
+  for (std::uint32_t index = 0; index < program.templates.size(); ++index) {
+    const Template& t = program.templates[index];
+    for (const Atom& atom : t.atoms) pad_ = std::max<std::int64_t>(pad_, std::abs(atom.offset));
+    if (joined(t)) plans_[plan_of(t)].joints.push_back(plan_joint(index));
+  }
   std::map<std::tuple<std::size_t, std::uint32_t, std::int32_t>, std::size_t> word_of;
   for (std::uint32_t index = 0; index < program.templates.size(); ++index) {
     const Template& t = program.templates[index];
     Plan& plan = plans_[plan_of(t)];
-    for (const Atom& atom : t.atoms) pad_ = std::max<std::int64_t>(pad_, std::abs(atom.offset));
+    if (joined(t)) continue;
     if (t.kind == TemplateKind::bias) {
       const std::uint32_t id = table_->find(index, {});
-      if (id != kNone) plan.bias.push_back(id);
+      if (id != kNone) plan.bias.push_back(number(id));
     } else if (t.kind == TemplateKind::own) {
       plan.own.push_back({index, t.atoms[0].offset});
       own_ = true;
-    } else if (t.single() && !(sites_ == Sites::segments && t.part == Part::span)) {
+    } else {
       const std::uint32_t column = program.views[t.atoms[0].view].column;
       const auto [place, fresh] = word_of.try_emplace({plan_of(t), column, t.atoms[0].offset}, plan.words.size());
       auto& slots = layouts_[column].slots;
@@ -145,79 +112,20 @@ void FeatureRows::plan() {
         slots.emplace_back();
       }
       slots[plan.words[place->second].slot].templates.push_back(index);
-    } else {
-      Joint joint{index, t.kind, {}};
-      for (const Atom& atom : t.atoms) {
-        const View& view = program.views[atom.view];
-        const std::uint32_t slot = view.size() ? atom.view : view_slot(atom.view, t.kind == TemplateKind::bag);
-        joint.atoms.push_back({view.column, atom.offset, slot, atom.from_last});
-      }
-      plan.joints.push_back(std::move(joint));
     }
   }
 }
 
-void FeatureRows::append_joints(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to,
-                                Chunk& chunk) const {
-  chunk.pending.clear();
-  chunk.keys.clear();
-  auto& key = chunk.key;
-  for (const Joint& joint : plan.joints) {
-    const auto values_at = [&](const Read& atom, std::int64_t position) -> std::span<const std::uint32_t> {
-      const WordEntry entry = sentence.at[atom.column][position];
-      return {entry + entry[atom.slot], entry[atom.slot + 1] - entry[atom.slot]};
-    };
-    const auto values = [&](const Read& atom) -> std::span<const std::uint32_t> {
-      if (atom.column != View::kSize) return values_at(atom, (atom.from_last ? to : from) + atom.offset);
-      const auto size = static_cast<std::size_t>(to - from + 1);
-      const auto& known = sizes_[atom.slot];
-      if (size >= known.size() || known[size] == kNone) return {};
-      return {&known[size], 1};
-    };
-    const auto ask = [&] {
-      const std::uint64_t tag = FeatureTable::tag(key);
-      if (key.size() > 1) {
-        if (!table_->may_have(joint.index, tag)) return;
-        table_->prefetch(joint.index, tag);
-      }
-      chunk.pending.push_back({joint.index, static_cast<std::uint32_t>(key.size()), tag});
-      chunk.keys.insert(chunk.keys.end(), key.begin(), key.end());
-    };
-    key.clear();
-    if (joint.kind == TemplateKind::sequence) {
-      for (std::int64_t position = from; position <= to; ++position) {
-        const auto some = values_at(joint.atoms[0], position);
-        if (some.empty()) break;
-        key.push_back(some[0]);
-      }
-      if (key.size() == static_cast<std::size_t>(to - from + 1)) ask();
-      continue;
-    }
-    if (joint.kind == TemplateKind::bag) {
-      for (const Read& atom : joint.atoms) {
-        const auto some = values(atom);
-        key.insert(key.end(), some.begin(), some.end());
-      }
-      std::ranges::sort(key);
-      if (!key.empty() && key.back() != kNone) ask();
-      continue;
-    }
-    chunk.lists.clear();
-    for (const Read& atom : joint.atoms) chunk.lists.push_back(values(atom));
-    if (std::ranges::all_of(chunk.lists, [](const auto& list) { return list.size() == 1; })) {
-      for (const auto& list : chunk.lists) key.push_back(list[0]);
-      ask();
-    } else {
-      each_combination(chunk.lists, key, ask);
-    }
+FeatureRows::Joint FeatureRows::plan_joint(std::uint32_t index) {
+  const Template& t = table_->program().templates[index];
+  Joint joint{index, t.kind, {}, t.kind == TemplateKind::conjunction && t.atoms.size() <= kPlain};
+  for (const Atom& atom : t.atoms) {
+    const View& view = table_->program().views[atom.view];
+    const std::uint32_t slot = view.size() ? atom.view : view_slot(atom.view, t.kind == TemplateKind::bag);
+    joint.atoms.push_back({view.column, atom.offset, slot, atom.from_last});
+    joint.plain = joint.plain && !view.size();
   }
-  const std::uint32_t* values = chunk.keys.data();
-  for (const Pending& p : chunk.pending) {
-    const std::uint32_t id =
-        p.length == 1 ? table_->find(p.index, {values, 1}) : table_->find(p.index, {values, p.length}, p.tag);
-    if (id != kNone) chunk.ids.push_back(id);
-    values += p.length;
-  }
+  return joint;
 }
 
 void FeatureRows::append_row(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to,
@@ -228,6 +136,30 @@ void FeatureRows::append_row(const Plan& plan, const Padded& sentence, std::int6
 
 void FeatureRows::append_plan(const Plan& plan, const Padded& sentence, std::int64_t from, std::int64_t to,
                               Chunk& chunk) const {
+  chunk.forget();
+  ask_joints(plan, sentence, from, to, chunk);
+  sift(chunk);
+  append_answered(plan, sentence, from, chunk.pending.size(), chunk);
+}
+
+void FeatureRows::append_rows(const Plan& plan, const Padded& sentence, std::int64_t rows, Chunk& chunk) const {
+  for (std::int64_t first = 0; first < rows; first += kRows) {
+    const std::int64_t last = std::min(rows, first + kRows);
+    chunk.forget();
+    for (std::int64_t i = first; i < last; ++i) {
+      ask_joints(plan, sentence, i, i, chunk);
+      chunk.ends.push_back(chunk.pending.size());
+    }
+    sift(chunk);
+    for (std::int64_t i = first; i < last; ++i) {
+      append_answered(plan, sentence, i, chunk.ends[static_cast<std::size_t>(i - first)], chunk);
+      chunk.end_row();
+    }
+  }
+}
+
+void FeatureRows::append_answered(const Plan& plan, const Padded& sentence, std::int64_t from, std::size_t end,
+                                  Chunk& chunk) const {
   const TokenInput& input = *sentence.input;
   const bool real = !input.own_values.empty() && own_;
   for (const std::uint32_t id : plan.bias) chunk.ids.push_back(id);
@@ -235,7 +167,7 @@ void FeatureRows::append_plan(const Plan& plan, const Padded& sentence, std::int
     const WordEntry entry = sentence.at[word.column][from + word.offset];
     chunk.ids.append(entry + entry[word.slot], entry[word.slot + 1] - entry[word.slot]);
   }
-  append_joints(plan, sentence, from, to, chunk);
+  answer(end, chunk);
   if (real) chunk.values.resize(chunk.ids.size(), 1.0f);
   for (const Own& own : plan.own) {
     const std::int64_t j = from + own.offset;
@@ -246,7 +178,7 @@ void FeatureRows::append_plan(const Plan& plan, const Padded& sentence, std::int
       const std::uint32_t value = table_->pools().back().find(input.own_names[k]);
       const std::uint32_t id = value == kNone ? kNone : table_->find(own.index, {&value, 1});
       if (id == kNone) continue;
-      chunk.ids.push_back(id);
+      chunk.ids.push_back(number(id));
       if (real) chunk.values.push_back(input.own_values[k]);
     }
   }
@@ -318,7 +250,7 @@ void FeatureRows::fill(const TokenInput& input, const std::vector<Entries>& word
       continue;
     }
     const std::int64_t rows = sentence.tokens + (sites_ == Sites::gaps ? 1 : 0);
-    for (std::int64_t i = 0; i < rows; ++i) append_row(plans_[0], sentence, i, i, chunk);
+    append_rows(plans_[0], sentence, rows, chunk);
   }
 }
 
@@ -326,11 +258,31 @@ SparseRows FeatureRows::rows(const TokenInput& input, int threads) const {
   input.check(table_->program(), sites_);
   std::vector<std::shared_ptr<WordArena>> hold;
   std::vector<Entries> words;
-  for (std::size_t c = 0; c < caches_.size(); ++c) {
-    const std::span<const std::uint64_t> hashes = c == 0 ? std::span(input.hashes) : std::span<const std::uint64_t>();
-    words.push_back(caches_[c]->find(input.columns[c], hashes, threads, hold));
-  }
+  for (std::size_t c = 0; c < caches_.size(); ++c) words.push_back(caches_[c]->find(input.columns[c], threads, hold));
+  return rows(input, words, threads);
+}
 
+FeatureRows::LookedUp FeatureRows::look_up(const StringList& words, int threads) const {
+  const Program& program = table_->program();
+  if (program.columns != 1 || program.uses_own() || sites_ == Sites::segments)
+    throw std::invalid_argument("features of tokens or gaps that read words alone can be looked up by words");
+  LookedUp found;
+  found.entries = caches_[0]->find(words, threads, found.hold);
+  return found;
+}
+
+SparseRows FeatureRows::rows(std::vector<std::int64_t> sentence_ptr, Entries words, int threads) const {
+  TokenInput input;
+  input.sentence_ptr = std::move(sentence_ptr);
+  if (input.tokens() != words.size())
+    throw std::invalid_argument(std::to_string(words.size()) + " words for " + std::to_string(input.tokens()) +
+                                " tokens");
+  std::vector<Entries> columns;
+  columns.push_back(std::move(words));
+  return rows(input, columns, threads);
+}
+
+SparseRows FeatureRows::rows(const TokenInput& input, const std::vector<Entries>& words, int threads) const {
   std::vector<Chunk> chunks;
   std::size_t tokens = kChunkTokens;
   for (std::size_t s = 0; s < input.sentences(); ++s) {
@@ -350,14 +302,21 @@ SparseRows FeatureRows::rows(const TokenInput& input, int threads) const {
     entries += chunk.ids.size();
     values += chunk.values.size();
   }
-  out.width = static_cast<std::uint32_t>(table_->size());
-  out.ids.reserve(entries);
-  out.values.reserve(values);
+  out.width = width_;
   out.row_ptr.reserve(input.rows(sites_) + 1);
   out.group_ptr.reserve(input.sentences() + 1);
+  if (chunks.size() == 1) {
+    out.ids = chunks[0].ids.take();
+    out.values = std::move(chunks[0].values);
+  } else {
+    out.ids.reserve(entries);
+    out.values.reserve(values);
+    for (const Chunk& chunk : chunks) {
+      out.ids.insert(out.ids.end(), chunk.ids.data(), chunk.ids.data() + chunk.ids.size());
+      out.values.insert(out.values.end(), chunk.values.begin(), chunk.values.end());
+    }
+  }
   for (const Chunk& chunk : chunks) {
-    out.ids.insert(out.ids.end(), chunk.ids.data(), chunk.ids.data() + chunk.ids.size());
-    out.values.insert(out.values.end(), chunk.values.begin(), chunk.values.end());
     for (const std::uint32_t size : chunk.row_sizes) out.row_ptr.push_back(out.row_ptr.back() + size);
   }
   for (std::size_t s = 0; s < input.sentences(); ++s) {

@@ -24,7 +24,7 @@ void check_strings(const std::vector<StringPool>& pools) {
 
 }  // namespace
 
-std::pair<std::size_t, std::size_t> next_key(const Template& t, const KeyStream& keys, std::size_t& at) {
+std::pair<std::size_t, std::size_t> next_key(const Template& t, std::span<const std::uint32_t> keys, std::size_t& at) {
   std::size_t length = t.atoms.size();
   if (t.counted()) {
     if (at >= keys.size()) bad("the keys end within a feature");
@@ -36,12 +36,13 @@ std::pair<std::size_t, std::size_t> next_key(const Template& t, const KeyStream&
 }
 
 FeatureTable::FeatureTable(std::shared_ptr<const Program> program, std::vector<StringPool> pools,
-                           std::vector<std::uint32_t> template_of, const KeyStream& keys)
+                           std::vector<std::uint32_t> template_of, std::span<const std::uint32_t> keys)
     : program_(std::move(program)), pools_(std::move(pools)), template_of_(std::move(template_of)) {
   const auto& templates = program_->templates;
   if (pools_.size() != program_->pools())
     bad(std::to_string(pools_.size()) + " string pools instead of " + std::to_string(program_->pools()));
   if (template_of_.size() >= kNone) throw std::length_error("more than 4294967295 features");
+  if (keys.size() >= kNone) throw std::length_error("more than 4294967295 values of features");
   check_strings(pools_);
 
   std::vector<std::size_t> features_of(templates.size());
@@ -60,7 +61,7 @@ FeatureTable::FeatureTable(std::shared_ptr<const Program> program, std::vector<S
       if (t.kind == TemplateKind::bag && k > start && keys[k - 1] > keys[k]) bad("the values of a bag do not ascend");
       values_.push_back(keys[k]);
     }
-    ptr_.push_back(values_.size());
+    ptr_.push_back(static_cast<std::uint32_t>(values_.size()));
     ++features_of[index];
   }
   if (at != keys.size()) bad(std::to_string(keys.size() - at) + " values too many in the keys");
@@ -69,7 +70,7 @@ FeatureTable::FeatureTable(std::shared_ptr<const Program> program, std::vector<S
   std::size_t hashed = 0;
   for (std::size_t i = 0; i < templates.size(); ++i) {
     const std::size_t values = templates[i].single() ? pools_[program_->pool_of(templates[i])].size() : 0;
-    // A direct table costs 4 bytes a value, a slot 32 a feature.
+    // A direct table costs 4 bytes a value and no hash, slots about 19 a feature.
     if (values > 0 && values <= 8 * features_of[i]) {
       lookups_[i].dense.assign(values, kNone);
     } else {

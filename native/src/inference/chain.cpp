@@ -6,6 +6,8 @@
 #include <string>
 
 #include "reachable.hpp"
+#include "spanloom/base/aligned.hpp"
+#include "spanloom/base/sequence_kernels.hpp"
 #include "spanloom/inference/semirings.hpp"
 
 namespace spanloom {
@@ -24,7 +26,7 @@ class ChainSolver final : public Solver {
         global_(global.begin(), global.end()),
         transition_(labels_ * stride_, kMinusInfinity),
         potential_(labels_ * stride_, 0.0),
-        reversed_(labels_ * stride_, 0.0),
+        turned_(labels_ * stride_, 0.0),
         pairs_(labels_ * stride_, 0.0),
         extra_global_(labels_ * labels_, 0.0),
         start_(stride_, 0.0),
@@ -43,7 +45,7 @@ class ChainSolver final : public Solver {
         if (!possible(x, y)) continue;
         const double score = global_[x * labels_ + y];
         transition_[x * stride_ + y] = score;
-        potential_[x * stride_ + y] = reversed_[y * stride_ + x] = std::exp(score - shift_);
+        potential_[x * stride_ + y] = turned_[y * stride_ + x] = std::exp(score - shift_);
       }
     }
     for (std::size_t x = 0; x < labels_; ++x) {
@@ -58,20 +60,25 @@ class ChainSolver final : public Solver {
   double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
     const std::size_t sites = unit.sites;
     if (sites == 0) return 0.0;
-    double log_z = 0;
-    const bool free = mask == nullptr || std::find(mask, mask + sites * labels_, 0) == mask + sites * labels_;
-    if (free && !extreme_ && stride_ <= kernels::kShortRow && at_once(sites, scores, expected, log_z)) {
-      return log_z;
-    }
     scores = masked_(scores, mask, sites, labels_, stride_);
-    restricted_ = mask != nullptr;
-    if (extreme_ || !forward(sites, scores, log_z)) return by_engine(unit, scores, expected);
-    if (log_z == kMinusInfinity) {
+    if (extreme_) return by_engine(unit, scores, expected);
+    exp_.resize(sites * stride_);
+    sums_.resize(sites);
+    kernels::exp_rows(scores, padding_.data(), sites, stride_, exp_.data(), sums_.data());
+    double log_z = shift_ * static_cast<double>(sites - 1);
+    for (std::size_t t = 0; t < sites; ++t) log_z += sums_[t];
+    const Found found = std::isfinite(log_z) ? sums(sites, scores, log_z) : Found::kLost;
+    if (found == Found::kNothing) {
       std::fill_n(expected, sites * stride_, 0.0);
-      return log_z;
+      return kMinusInfinity;
     }
-    if (!backward(sites, scores, expected)) return by_engine(unit, scores, expected);
-    add_pairs(sites);
+    if (found == Found::kLost ||
+        !kernels::chain_marginals(rows(sites), kTooSmall, from_.data(), sums_.data(), to_.data(), expected)) {
+      return by_engine(unit, scores, expected);
+    }
+    if (sites > 1) {
+      kernels::add_outers(from_.data(), &to_[stride_], sites - 1, labels_, stride_, pairs_.data());
+    }
     return log_z;
   }
 
@@ -124,51 +131,64 @@ class ChainSolver final : public Solver {
   }
 
  private:
-  // Sentences without anything special, which are nearly all: forward and backward below, by kernels that take all
-  // sites at once. False: the sentence has something special.
-  bool at_once(std::size_t sites, const double* scores, double* expected, double& log_z) {
-    exp_.resize(sites * stride_);
-    alpha_.resize(sites * stride_);
-    right_.resize(sites * stride_);
-    sums_.resize(sites);
-    step_.resize(stride_);
-    kernels::exp_rows(scores, padding_.data(), sites, stride_, exp_.data(), sums_.data());
-    double total = shift_ * static_cast<double>(sites - 1);
-    for (std::size_t t = 0; t < sites; ++t) total += sums_[t];
-    if (!std::isfinite(total)) return false;
-    const std::span<const double> first = forward_.limits(sites);
-    if (!kernels::forward_rows({exp_.data(), start_.data(), potential_.data(), first.data(), first.size() / stride_,
-                                sites, labels_, stride_},
-                               alpha_.data(), sums_.data())) {
-      return false;
-    }
-    double scale = 1;  // the product of a few row sums at a time, so that one log serves many rows
-    for (std::size_t t = 0; t < sites; ++t) {
-      if (!(sums_[t] > kTooSmall)) return false;
-      scale *= sums_[t];
-      if (scale < 1e-100 || scale > 1e100) {
-        total += std::log(scale);
-        scale = 1;
-      }
-    }
-    const double last = kernels::multiply_sum(&alpha_[(sites - 1) * stride_], end_.data(), stride_, step_.data());
-    if (!(last > kTooSmall)) return false;
-    const std::span<const double> behind = backward_.limits(sites);
-    if (!kernels::backward_rows({exp_.data(), alpha_.data(), end_.data(), reversed_.data(), behind.data(),
-                                 behind.size() / stride_, sites, labels_, stride_},
-                                expected, right_.data())) {
-      return false;
-    }
-    log_z = total + std::log(scale * last);
-    add_pairs(sites);
-    return true;
+  // What the sums of a sentence hold: everything; less, so that the general engine must do the work; no structure.
+  enum class Found { kAll, kLost, kNothing };
+
+  kernels::ChainRows rows(std::size_t sites) const {
+    return {exp_.data(), start_.data(), end_.data(), potential_.data(), turned_.data(), sites, labels_, stride_};
   }
 
-  // Once a sentence is known to be sound, its pair counts join the others.
-  void add_pairs(std::size_t sites) {
-    if (sites > 1) {
-      kernels::add_outers(alpha_.data(), &right_[stride_], sites - 1, labels_, stride_, pairs_.data());
+  Found sums(std::size_t sites, const double* scores, double& log_z) {
+    from_.resize(sites * stride_);
+    to_.resize(sites * stride_);
+    const std::span<const double> first = forward_.limits(sites);
+    const std::span<const double> behind = backward_.limits(sites);
+    if (!kernels::chain_sums(rows(sites),
+                             {first.data(), behind.data(), first.size() / stride_, behind.size() / stride_},
+                             from_.data(), sums_.data(), to_.data())) {
+      const Found found = look_closer(sites, scores);
+      if (found != Found::kAll) return found;
     }
+    double scale = 0;  // the product of a few sums at a time, so that one log serves many rows
+    for (std::size_t y = 0; y < labels_; ++y) scale += from_[(sites - 1) * stride_ + y] * end_[y];
+    if (!(scale > kTooSmall)) return Found::kLost;
+    for (std::size_t t = 0; t + 1 < sites; ++t) {
+      if (!(sums_[t] > kTooSmall)) return Found::kLost;
+      if (scale < 1e-100 || scale > 1e100) {
+        log_z += std::log(scale);
+        scale = 1;
+      }
+      scale *= sums_[t];
+    }
+    log_z += std::log(scale);
+    return Found::kAll;
+  }
+
+  // For a sentence with sums that are too small: whether they are so only where forbidden labels leave no way.
+  Found look_closer(std::size_t sites, const double* scores) {
+    const std::size_t words = forward_.words();
+    allowed_.assign(sites * words, 0);
+    for (std::size_t t = 0; t < sites; ++t) {
+      const double* row = scores + t * stride_;
+      for (std::size_t y = 0; y < labels_; ++y) Reachable::add(y, row[y] != kMinusInfinity, &allowed_[t * words]);
+    }
+    reach_.resize(words);
+    ends_.resize(words);
+    forward_.start(reach_.data());
+    bool sound = true;
+    for (std::size_t t = 0; t < sites; ++t) {
+      if (t > 0) forward_.advance(reach_.data());
+      if (!Reachable::keep(&allowed_[t * words], reach_)) return Found::kNothing;
+      sound &= forward_.sound(&from_[t * stride_], reach_.data());
+    }
+    backward_.start(ends_.data());
+    if (!Reachable::keep(ends_.data(), reach_)) return Found::kNothing;
+    for (std::size_t t = sites; t-- > 0;) {
+      sound &= backward_.sound(&to_[t * stride_], ends_.data());
+      Reachable::keep(&allowed_[t * words], ends_);
+      backward_.advance(ends_.data());
+    }
+    return sound ? Found::kAll : Found::kLost;
   }
 
   // Whether a pair of neighbours is legal and has a score above -inf.
@@ -192,144 +212,6 @@ class ChainSolver final : public Solver {
     return step;
   }
 
-  // Looks for forbidden labels in a sentence where something is smaller than expected; false if there is none.
-  bool restrict_to_allowed(std::size_t sites, const double* scores) {
-    for (std::size_t t = 0; t < sites && !restricted_; ++t) {
-      const double* row = scores + t * stride_;
-      restricted_ = std::find(row, row + labels_, kMinusInfinity) != row + labels_;
-    }
-    if (restricted_) find_allowed(sites, scores);
-    return restricted_;
-  }
-
-  // allowed_[t]: the labels whose score is above -inf; a set of Reachable.
-  void find_allowed(std::size_t sites, const double* scores) {
-    const std::size_t words = forward_.words();
-    allowed_.assign(sites * words, 0);
-    for (std::size_t t = 0; t < sites; ++t) {
-      const double* row = scores + t * stride_;
-      for (std::size_t y = 0; y < labels_; ++y) Reachable::add(y, row[y] != kMinusInfinity, &allowed_[t * words]);
-    }
-    reach_.resize(words);
-  }
-
-  // Makes reach_ the labels that can stand at t, from those at t - 1; false if there is none.
-  bool reach(std::size_t t) {
-    t > 0 ? forward_.advance(reach_.data()) : forward_.start(reach_.data());
-    return keep_allowed(t);
-  }
-
-  // Takes the labels that are not allowed at t out of reach_; false if none is left.
-  bool keep_allowed(std::size_t t) {
-    Reachable::Word any = 0;
-    for (std::size_t w = 0; w < reach_.size(); ++w) any |= reach_[w] &= allowed_[t * reach_.size() + w];
-    return any != 0;
-  }
-
-  // alpha_[t, y]: probability-scaled sum of the label sequences that end in y at t; every row sums to 1.
-  // exp_[t, y]: exp(scores[t, y] - max_y scores[t, y]). False: doubles do not hold it. log Z = -inf: no structure.
-  bool forward(std::size_t sites, const double* scores, double& log_z) {
-    exp_.resize(sites * stride_);
-    alpha_.resize(sites * stride_);
-    double total = shift_ * static_cast<double>(sites - 1);
-    for (std::size_t t = 0; t < sites; ++t) {
-      const double* row = scores + t * stride_;
-      double top = row[0];
-      for (std::size_t y = 1; y < labels_; ++y) top = std::max(top, row[y]);
-      if (top == kMinusInfinity) {
-        log_z = top;
-        return true;
-      }
-      if (!std::isfinite(top)) return false;
-      total += top;
-      double* out = &exp_[t * stride_];
-      for (std::size_t y = 0; y < labels_; ++y) out[y] = row[y] - top;
-      for (std::size_t y = labels_; y < stride_; ++y) out[y] = 0.0;
-    }
-    if (restricted_) find_allowed(sites, scores);
-    kernels::exp_all(exp_.data(), sites * stride_);
-    step_.resize(stride_);
-    double log_scale = 0;
-    double scale = 1;  // the product of a few row sums at a time, so that one log serves many rows
-    for (std::size_t t = 0; t < sites; ++t) {
-      double* now = &alpha_[t * stride_];
-      if (restricted_ && !reach(t)) {
-        log_z = kMinusInfinity;
-        return true;
-      }
-      if (t > 0) kernels::vector_matrix(now - stride_, potential_.data(), labels_, stride_, step_.data());
-      const double sum = kernels::multiply_sum(t > 0 ? step_.data() : start_.data(), &exp_[t * stride_], stride_, now);
-      const double inverse = 1.0 / sum;
-      for (std::size_t y = 0; y < stride_; ++y) now[y] *= inverse;
-      if (!(sum > kTooSmall) || !(restricted_ ? forward_.sound(now, reach_.data()) : forward_.sound(now, t))) {
-        if (restricted_ || !restrict_to_allowed(sites, scores)) return false;
-        for (std::size_t u = 0; u <= t; ++u) {
-          if (reach(u)) continue;
-          log_z = kMinusInfinity;
-          return true;
-        }
-        if (!(sum > kTooSmall) || !forward_.sound(now, reach_.data())) return false;
-      }
-      scale *= sum;
-      if (scale < 1e-100 || scale > 1e100) {
-        log_scale += std::log(scale);
-        scale = 1;
-      }
-    }
-    if (restricted_ && !may_end()) {
-      log_z = kMinusInfinity;
-      return true;
-    }
-    const double last = kernels::multiply_sum(&alpha_[(sites - 1) * stride_], end_.data(), stride_, step_.data());
-    if (!(last > kTooSmall)) return false;
-    log_z = total + log_scale + std::log(scale) + std::log(last);
-    return true;
-  }
-
-  bool may_end() {
-    std::vector<Reachable::Word> ends(reach_.size());
-    backward_.start(ends.data());
-    Reachable::Word any = 0;
-    for (std::size_t w = 0; w < ends.size(); ++w) any |= ends[w] & reach_[w];
-    return any != 0;
-  }
-
-  // beta_[y]: scaled sum of the continuations after y at t; right_[t, y] = exp_[t, y] * beta_t[y], scaled such that
-  // P(y_{t-1} = x, y_t = y) = alpha_[t - 1, x] * potential_[x, y] * right_[t, y].
-  bool backward(std::size_t sites, const double* scores, double* expected) {
-    right_.resize(sites * stride_);
-    beta_.assign(end_.begin(), end_.end());
-    if (restricted_) backward_.start(reach_.data());
-    for (std::size_t t = sites; t-- > 0;) {
-      double* out = expected + t * stride_;
-      if (!(restricted_ ? backward_.sound(beta_.data(), reach_.data())
-                        : backward_.sound(beta_.data(), sites - 1 - t))) {
-        return !restricted_ && restrict_to_allowed(sites, scores) && backward(sites, scores, expected);
-      }
-      const double norm = kernels::multiply_sum(&alpha_[t * stride_], beta_.data(), stride_, out);
-      if (!(norm > kTooSmall)) return false;
-      const double inverse = 1.0 / norm;
-      for (std::size_t y = 0; y < stride_; ++y) out[y] *= inverse;
-      if (t == 0) break;
-      if (restricted_) {
-        keep_allowed(t);
-        backward_.advance(reach_.data());
-      }
-      double* right = &right_[t * stride_];
-      kernels::multiply_sum(&exp_[t * stride_], beta_.data(), stride_, right);
-      kernels::vector_matrix(right, reversed_.data(), labels_, stride_, beta_.data());
-      const double pair_norm = kernels::multiply_sum(&alpha_[(t - 1) * stride_], beta_.data(), stride_, step_.data());
-      double sum = 0;
-      for (std::size_t y = 0; y < labels_; ++y) sum += beta_[y];
-      if (!(pair_norm > kTooSmall) || !(sum > kTooSmall)) return false;
-      const double pair_factor = 1.0 / pair_norm;
-      for (std::size_t y = 0; y < stride_; ++y) right[y] *= pair_factor;
-      const double scale = 1.0 / sum;
-      for (std::size_t y = 0; y < stride_; ++y) beta_[y] *= scale;
-    }
-    return true;
-  }
-
   double by_engine(Unit unit, const double* scores, double* expected) {
     const auto engine = graph_solver(structure_, global_);
     const double log_z = engine->expectations(unit, scores, expected);
@@ -341,22 +223,22 @@ class ChainSolver final : public Solver {
   std::size_t labels_;
   std::size_t stride_;
   std::vector<double> global_;
-  std::vector<double> transition_;  // [L, stride]: scores, -inf where not allowed
-  std::vector<double> potential_;   // [L, stride]: exp(transition - shift_)
-  std::vector<double> reversed_;    // its transpose
-  std::vector<double> pairs_;       // [L, stride]: expected pairs, without their potential
+  std::vector<double> transition_;   // [L, stride]: scores, -inf where not allowed
+  AlignedVector<double> potential_;  // [L, stride]: exp(transition - shift_)
+  AlignedVector<double> turned_;     // its transpose
+  AlignedVector<double> pairs_;      // [L, stride]: expected pairs, without their potential
   std::vector<double> extra_global_;
-  std::vector<double> start_;
-  std::vector<double> end_;
-  std::vector<double> padding_;  // 0 for labels, -inf behind them
+  AlignedVector<double> start_;
+  AlignedVector<double> end_;
+  AlignedVector<double> padding_;  // 0 for labels, -inf behind them
   Reachable forward_;
   Reachable backward_;
   double shift_ = 0;
   bool extreme_ = false;
-  bool restricted_ = false;  // whether a label is forbidden somewhere in the sentence
   MaskedScores masked_;
-  std::vector<Reachable::Word> allowed_, reach_;
-  std::vector<double> exp_, alpha_, right_, sums_, beta_, step_, best_;
+  std::vector<Reachable::Word> allowed_, reach_, ends_;
+  AlignedVector<double> exp_, sums_, from_, to_;  // see kernels::chain_sums
+  std::vector<double> best_;
   std::vector<std::int32_t> back_;
 };
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
+#include "spanloom/base/aligned.hpp"
+#include "spanloom/base/sequence_kernels.hpp"
 #include "spanloom/inference/semirings.hpp"
 
 namespace spanloom {
@@ -13,6 +16,7 @@ namespace {
 constexpr std::size_t kX = 0, kS = 1, kE = 2;
 constexpr std::size_t kInside[] = {3, 4, 5, 6, 7};  // ES, C, CS, EC, ECS: the edges from I to I
 constexpr std::size_t kStride = kernels::padded(EdgeStructure::kSeparators);
+static_assert(kStride == kernels::kEdgeColumns);
 
 // A scaled value below this may have lost what matters further on: the general engine does such sentences.
 constexpr double kTooSmall = 1e-200;
@@ -28,13 +32,12 @@ class EdgeSolver final : public Solver {
  public:
   explicit EdgeSolver(const EdgeStructure& structure) : structure_(structure) {}
 
-  // alpha_[2 g], alpha_[2 g + 1]: scaled sum of the paths that end in O, in I, after gap g; they add up to 1.
   double expectations(Unit unit, const double* scores, double* expected, const std::uint8_t* mask) override {
     const std::size_t sites = unit.sites;
     if (sites == 0) return 0.0;
     scores = masked_(scores, mask, sites, EdgeStructure::kSeparators, kStride);
     double log_z = 0;
-    if (!potentials(sites, scores, log_z) || !forward(sites, log_z) || !backward(sites, expected)) {
+    if (!potentials(sites, scores, log_z) || !sums(sites, scores, log_z) || !marginals(sites, expected)) {
       return graph_solver(structure_, {})->expectations(unit, scores, expected);
     }
     return log_z;
@@ -84,112 +87,75 @@ class EdgeSolver final : public Solver {
  private:
   // exp_[g, k] = exp(scores[g, k] - top of the gap), 0 where a separator cannot stand.
   bool potentials(std::size_t sites, const double* scores, double& log_z) {
+    static constexpr double kNoPadding[kStride] = {};
     exp_.resize(sites * kStride);
-    ways_.resize(sites);
-    for (std::size_t g = 0; g < sites; ++g) {
-      const double* row = scores + g * kStride;
-      double* out = &exp_[g * kStride];
-      double top = kMinusInfinity;
-      if (g > 0 && g + 1 < sites) {
-        double low = row[0];
-        for (std::size_t k = 0; k < kStride; ++k) {
-          top = std::max(top, row[k]);
-          low = std::min(low, row[k]);
-        }
-        if (!std::isfinite(top)) return false;
-        for (std::size_t k = 0; k < kStride; ++k) out[k] = row[k] - top;
-        ways_[g] = low > kMinusInfinity ? Ways{true, true, true, true} : ways(out);
-      } else {
-        for (std::size_t k = 0; k < kStride; ++k) {
-          out[k] = legal(g, sites - 1, k) ? row[k] : kMinusInfinity;
-          top = std::max(top, out[k]);
-        }
-        if (!std::isfinite(top)) return false;
-        for (std::size_t k = 0; k < kStride; ++k) out[k] -= top;
-        ways_[g] = ways(out);
-      }
-      log_z += top;
-    }
-    kernels::exp_all(exp_.data(), sites * kStride);
-    return true;
-  }
-
-  bool forward(std::size_t sites, double& log_z) {
-    alpha_.resize(2 * sites);
-    double o = 1;
-    double i = 0;
-    bool may_o = true, may_i = false;  // whether a path can be there
-    double scale = 1;                  // the product of a few row sums at a time, so that one log serves many rows
-    for (std::size_t g = 0; g < sites; ++g) {
-      const double* row = &exp_[g * kStride];
-      const double into_o = o * row[kX] + i * row[kE];
-      const double into_i = o * row[kS] + i * inside(row);
-      const double sum = into_o + into_i;
-      const Ways& way = ways_[g];
-      const bool was_o = may_o;
-      may_o = (was_o && way.stay) || (may_i && way.leave);
-      may_i = (was_o && way.enter) || (may_i && way.inside);
-      if (!(sum > kTooSmall) || (may_o && !(into_o > kTooSmall)) || (may_i && !(into_i > kTooSmall))) return false;
-      const double inverse = 1.0 / sum;
-      alpha_[2 * g] = o = into_o * inverse;
-      alpha_[2 * g + 1] = i = into_i * inverse;
-      scale *= sum;
-      if (scale < 1e-100 || scale > 1e100) {
-        log_z += std::log(scale);
-        scale = 1;
+    tops_.resize(sites);
+    kernels::exp_rows(scores, kNoPadding, sites, kStride, exp_.data(), tops_.data());
+    for (const std::size_t g : {std::size_t{0}, sites - 1}) {
+      for (std::size_t k = 0; k < kStride; ++k) {
+        if (!legal(g, sites - 1, k)) exp_[g * kStride + k] = 0.0;
       }
     }
-    log_z += std::log(scale);
-    return true;
+    for (const double top : tops_) log_z += top;
+    return std::isfinite(log_z);
   }
 
-  // o, i: scaled sums of the paths from O, from I, after gap g to the end.
-  bool backward(std::size_t sites, double* expected) {
-    double o = 1;
-    double i = 0;
-    bool may_o = true, may_i = false;  // whether a path can go on from there
+  bool marginals(std::size_t sites, double* expected) const {
+    return kernels::edge_marginals({exp_.data(), inside_.data(), from_.data(), to_.data()}, sites, kTooSmall, expected);
+  }
+
+  bool sums(std::size_t sites, const double* scores, double& log_z) {
+    inside_.resize(sites);
+    from_.resize(2 * sites);
+    to_.resize(2 * sites);
+    const double log_scale = kernels::edge_sums(exp_.data(), sites, inside_.data(), from_.data(), to_.data());
+    const double last = from_[2 * sites - 2];
+    if (!(last > kTooSmall)) return false;
+    log_z += log_scale + std::log(last);
+    const auto sound = [](double value) { return value > kTooSmall; };
+    const auto inner = static_cast<std::ptrdiff_t>(2 * sites - 2);
+    return (std::all_of(from_.begin(), from_.begin() + inner, sound) &&
+            std::all_of(to_.begin(), to_.begin() + inner, sound)) ||
+           small_only_where_impossible(sites, scores);
+  }
+
+  // Whether every sum is large enough where a path can be, which the scores say that are -inf.
+  bool small_only_where_impossible(std::size_t sites, const double* scores) const {
+    const auto large = [](bool may, double value) { return !may || value > kTooSmall; };
+    bool o = true, i = false;
+    bool sound = true;
+    for (std::size_t g = 0; g < sites; ++g) {
+      const Ways way = ways(g, sites - 1, scores + g * kStride);
+      const bool was_o = o;
+      o = (was_o && way.stay) || (i && way.leave);
+      i = (was_o && way.enter) || (i && way.inside);
+      sound &= large(o, from_[2 * g]) && large(i, from_[2 * g + 1]);
+    }
+    o = true;
+    i = false;
     for (std::size_t g = sites; g-- > 0;) {
-      const double* row = &exp_[g * kStride];
-      double* out = expected + g * kStride;
-      const double before_o = g > 0 ? alpha_[2 * g - 2] : 1.0;
-      const double before_i = g > 0 ? alpha_[2 * g - 1] : 0.0;
-      const double next_o = row[kX] * o + row[kS] * i;
-      const double next_i = row[kE] * o + inside(row) * i;
-      const double norm = before_o * next_o + before_i * next_i;
-      const Ways& way = ways_[g];
-      const bool was_o = may_o;
-      may_o = (was_o && way.stay) || (may_i && way.enter);
-      may_i = (was_o && way.leave) || (may_i && way.inside);
-      if (!(norm > kTooSmall) || (may_o && !(next_o > kTooSmall)) || (may_i && !(next_i > kTooSmall))) return false;
-      const double inverse = 1.0 / norm;
-      out[kX] = row[kX] * before_o * o * inverse;
-      out[kS] = row[kS] * before_o * i * inverse;
-      out[kE] = row[kE] * before_i * o * inverse;
-      const double both = before_i * i * inverse;
-      for (const std::size_t k : kInside) out[k] = row[k] * both;
-      const double scale = 1.0 / (next_o + next_i);
-      o = next_o * scale;
-      i = next_i * scale;
+      sound &= large(o, to_[2 * g]) && large(i, to_[2 * g + 1]);
+      const Ways way = ways(g, sites - 1, scores + g * kStride);
+      const bool was_o = o;
+      o = (was_o && way.stay) || (i && way.enter);
+      i = (was_o && way.leave) || (i && way.inside);
     }
-    return true;
+    return sound;
   }
 
-  // Which of the four ways from one token to the next some separator allows, given scores that are -inf if it does not.
+  // Which of the four ways from one token to the next some separator allows.
   struct Ways {
     bool stay, enter, leave, inside;
   };
-  static Ways ways(const double* row) {
-    bool inside = false;
-    for (const std::size_t k : kInside) inside |= row[k] != kMinusInfinity;
-    return {row[kX] != kMinusInfinity, row[kS] != kMinusInfinity, row[kE] != kMinusInfinity, inside};
+  static Ways ways(std::size_t gap, std::size_t last, const double* row) {
+    const auto may = [&](std::size_t k) { return legal(gap, last, k) && row[k] != kMinusInfinity; };
+    return {may(kX), may(kS), may(kE), std::any_of(std::begin(kInside), std::end(kInside), may)};
   }
-
-  static double inside(const double* row) { return ((row[3] + row[4]) + (row[5] + row[6])) + row[7]; }
 
   const EdgeStructure& structure_;
   MaskedScores masked_;
-  std::vector<double> exp_, alpha_;
-  std::vector<Ways> ways_;
+  AlignedVector<double> exp_, tops_;
+  std::vector<double> inside_, from_, to_;  // see kernels::edge_sums
   std::vector<std::uint8_t> from_o_, from_i_;
 };
 

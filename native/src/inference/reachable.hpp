@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "spanloom/base/kernels.hpp"
+#include "spanloom/base/aligned.hpp"
 
 namespace spanloom {
 
@@ -38,12 +38,6 @@ class Reachable {
     set[label / 64] |= static_cast<Word>(allowed ? 1 : 0) << (label % 64);
   }
 
-  // Without a mask: whether a row of values at step t is large enough wherever a label can stand.
-  bool sound(const double* row, std::size_t t) {
-    const std::span<const double> known = limits(t + 1);
-    return kernels::all_above(row, &known[std::min(t * stride_, known.size() - stride_)], stride_);
-  }
-
   // Without a mask: what a row of values at step 0, 1, 2 … must be above; the last row is that of all later steps.
   std::span<const double> limits(std::size_t steps) {
     while (steps > rows_.size() && !settled_) {
@@ -67,6 +61,13 @@ class Reachable {
     });
     std::copy(next_.begin(), next_.end(), set);
   }
+  // Takes the labels that are not allowed out of a set; false if none is left.
+  static bool keep(const Word* allowed, std::span<Word> set) {
+    Word any = 0;
+    for (std::size_t w = 0; w < set.size(); ++w) any |= set[w] &= allowed[w];
+    return any != 0;
+  }
+  // Whether a row of values is large enough for all labels of a set.
   bool sound(const double* row, const Word* set) const {
     bool good = true;
     each(set, [&](std::size_t y) { good &= row[y] > too_small_; });
@@ -93,7 +94,7 @@ class Reachable {
   double too_small_;
   std::vector<Word> first_, step_, next_;
   std::vector<std::vector<Word>> rows_;  // sets without a mask, until they stay the same
-  std::vector<double> limits_;           // [step, stride]: too_small where a label can stand, else -1
+  AlignedVector<double> limits_;         // [step, stride]: too_small where a label can stand, else -1
   bool settled_ = false;
 };
 

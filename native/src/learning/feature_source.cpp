@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "spanloom/base/row_kernels.hpp"
+
 namespace spanloom {
 
 FeatureSource::FeatureSource(std::shared_ptr<const CompressedRows> x, std::size_t columns, std::size_t stride,
@@ -34,8 +36,7 @@ void FeatureSource::load(const SharedRows& shared, std::span<const float> params
 }
 
 void FeatureSource::take(std::size_t first, std::size_t last, const double* gradient) {
-  float* out = difference_.data() + first * stride_;
-  for (std::size_t i = 0; i < (last - first) * stride_; ++i) out[i] = static_cast<float>(gradient[i]);
+  kernels::narrow_rows(gradient, nullptr, 1, (last - first) * stride_, 0, difference_.data() + first * stride_);
 }
 
 void FeatureSource::backward(std::span<const double> global_gradient, std::span<double> gradient) {

@@ -7,6 +7,7 @@
 
 #include "spanloom/base/kernels.hpp"
 #include "spanloom/base/parallel.hpp"
+#include "spanloom/base/row_kernels.hpp"
 
 namespace spanloom {
 namespace {
@@ -175,21 +176,23 @@ void Layout::put(std::size_t c, const double* row, std::span<double> params) con
   }
 }
 
-// Every class has a row: read(c, row) gives its parameters, in `row` or elsewhere.
+// Every class has a row: read(first, last, rows) gives the parameters of some classes, in `rows` or elsewhere.
 template <class Read>
 void Layout::load_classes(const Read& read) {
   parallel_for(blocks_.size() - 1, threads_, [&](std::size_t block) {
-    std::vector<double> own(params_);
-    std::vector<double> row(columns_);
-    for (std::size_t c = blocks_[block]; c < blocks_[block + 1]; ++c) {
-      const double scale = x_.scale[c];
-      const double* score = read(c, own.data());
+    std::vector<double> own(kBlockClasses * params_);
+    std::vector<double> scores(tying_.identity() ? 0 : kBlockClasses * columns_);
+    const std::size_t end = blocks_[block + 1];
+    for (std::size_t first = blocks_[block]; first < end; first += kBlockClasses) {
+      const std::size_t last = std::min(end, first + kBlockClasses);
+      const double* rows = read(first, last, own.data());
       if (!tying_.identity()) {
-        tying_.apply(score, columns_, row.data());
-        score = row.data();
+        for (std::size_t c = 0; c < last - first; ++c) {
+          tying_.apply(rows + c * params_, columns_, &scores[c * columns_]);
+        }
+        rows = scores.data();
       }
-      float* out = &weights_[c * stride_];
-      for (std::size_t k = 0; k < columns_; ++k) out[k] = static_cast<float>(scale * score[k]);
+      kernels::narrow_rows(rows, &x_.scale[first], last - first, columns_, stride_, &weights_[first * stride_]);
     }
   });
 }
@@ -209,8 +212,8 @@ void Layout::check_shared(const SharedRows& shared) const {
 
 void Layout::load(const SharedRows& shared, const float* params) {
   check_shared(shared);
-  load_classes([&](std::size_t c, double* own) -> const double* {
-    shared.read(c, params, params_, own);
+  load_classes([&](std::size_t first, std::size_t last, double* own) -> const double* {
+    for (std::size_t c = first; c < last; ++c) shared.read(c, params, params_, own + (c - first) * params_);
     return own;
   });
   load_bundles();
@@ -220,7 +223,7 @@ void Layout::load(std::span<const double> params) {
   if (restricted_) {
     load_restricted(params);
   } else {
-    load_classes([&](std::size_t c, double*) -> const double* { return params.data() + c * params_; });
+    load_classes([&](std::size_t first, std::size_t, double*) { return params.data() + first * params_; });
   }
   load_bundles();
 }
@@ -263,8 +266,7 @@ void Layout::add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, 
     const std::size_t to = std::min(end, from + kBlockBundles);
     std::vector<double> sums((to - from) * stride_);
     kernels::gather_rows(table, stride_, ptr.data(), ids, nullptr, from, to, sums.data());
-    float* out = table + (first + from) * stride_;
-    for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i]);
+    kernels::narrow_rows(sums.data(), nullptr, 1, sums.size(), 0, table + (first + from) * stride_);
   });
 }
 
@@ -295,7 +297,8 @@ void Layout::add_up_sites(float* difference) const {
   }
 }
 
-// Calls take(c, sum) for every class, sum[column] being the sum over its sites.
+// Calls take(first, last, sums) for all classes, sums[c - first, column] being the sum over the sites of class c; rows
+// are padded.
 template <class Take>
 void Layout::add_up_classes(const float* difference, const Take& take) const {
   const float* values = x_.site_values.empty() ? nullptr : x_.site_values.data();
@@ -307,49 +310,60 @@ void Layout::add_up_classes(const float* difference, const Take& take) const {
     std::vector<double> sums(kBlockClasses * stride_);
     for (std::size_t first = blocks_[block]; first < end; first += kBlockClasses) {
       const std::size_t last = std::min(end, first + kBlockClasses);
-      if (sparse_classes_ == 0) gather(first, last, sums.data());
-      for (std::size_t c = first; c < last; ++c) {
-        if (sparse_classes_ == 0) {
-          take(c, &sums[(c - first) * stride_]);
-          continue;
+      if (sparse_classes_ == 0) {
+        gather(first, last, sums.data());
+      } else {
+        for (std::size_t c = first; c < last; ++c) {
+          double* sum = &sums[(c - first) * stride_];
+          if (is_sparse_[c]) {
+            sparse_gradient(difference, c, sum);
+          } else {
+            gather(c, c + 1, sum);
+          }
         }
-        if (is_sparse_[c]) {
-          sparse_gradient(difference, c, sums.data());
-        } else {
-          gather(c, c + 1, sums.data());
-        }
-        take(c, sums.data());
       }
+      take(first, last, sums.data());
     }
   });
 }
 
 void Layout::gradient(float* difference, std::span<double> gradient) const {
   add_up_sites(difference);
-  if (!restricted_) {
-    add_up_classes(difference, [&](std::size_t c, const double* sum) {
-      tying_.apply_transposed(sum, columns_, x_.scale[c], gradient.data() + c * params_);
+  if (!restricted_ && tying_.identity()) {
+    add_up_classes(difference, [&](std::size_t first, std::size_t last, const double* sums) {
+      kernels::scale_rows(sums, &x_.scale[first], last - first, columns_, stride_, &gradient[first * params_]);
     });
     return;
   }
-  add_up_classes(difference, [&](std::size_t c, const double* sum) {
-    for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
-      const std::uint32_t p = param_columns_[k];
-      double total = 0;
-      for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sum[score_columns_[i]];
-      gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
+  add_up_classes(difference, [&](std::size_t first, std::size_t last, const double* sums) {
+    for (std::size_t c = first; c < last; ++c, sums += stride_) {
+      if (restricted_) {
+        restricted_gradient(c, sums, gradient);
+      } else {
+        tying_.apply_transposed(sums, columns_, x_.scale[c], &gradient[c * params_]);
+      }
     }
   });
+}
+
+void Layout::restricted_gradient(std::size_t c, const double* sum, std::span<double> gradient) const {
+  for (std::int64_t k = param_ptr_[c]; k < param_ptr_[c + 1]; ++k) {
+    const std::uint32_t p = param_columns_[k];
+    double total = 0;
+    for (std::int64_t i = score_ptr_[p]; i < score_ptr_[p + 1]; ++i) total += sum[score_columns_[i]];
+    gradient[static_cast<std::size_t>(k)] = x_.scale[c] * total;
+  }
 }
 
 void Layout::gradient(float* difference, const SharedRows& shared, float* gradient) const {
   check_shared(shared);
   add_up_sites(difference);
-  add_up_classes(difference, [&](std::size_t c, const double* sum) {
-    thread_local std::vector<double> own;
-    own.resize(params_);
-    tying_.apply_transposed(sum, columns_, x_.scale[c], own.data());
-    shared.add(c, own.data(), params_, gradient);
+  add_up_classes(difference, [&](std::size_t first, std::size_t last, const double* sums) {
+    std::vector<double> own(params_);
+    for (std::size_t c = first; c < last; ++c, sums += stride_) {
+      tying_.apply_transposed(sums, columns_, x_.scale[c], own.data());
+      shared.add(c, own.data(), params_, gradient);
+    }
   });
 }
 

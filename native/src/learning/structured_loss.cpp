@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "spanloom/base/aligned.hpp"
 #include "spanloom/base/parallel.hpp"
 
 namespace spanloom {
@@ -105,8 +106,7 @@ double StructuredLoss::evaluate(std::span<const std::int64_t> site_ptr, std::spa
   std::vector<std::vector<double>> global_gradients(shards.size() - 1);
   parallel_for(shards.size() - 1, threads_, [&](std::size_t s) {
     SentenceLosses sum(*structure_, supervision_, global);
-    std::vector<double> table;
-    std::vector<double> derivatives;
+    AlignedVector<double> table, derivatives;
     for (std::size_t g = shards[s]; g < shards[s + 1]; ++g) {
       const auto first = static_cast<std::size_t>(site_ptr[g]);
       const auto last = static_cast<std::size_t>(site_ptr[g + 1]);

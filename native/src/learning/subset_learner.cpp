@@ -17,9 +17,6 @@ namespace {
 constexpr double kTolerance = 1e-4;
 constexpr std::size_t kSweeps = 1000;
 
-// Beyond this score a wrong subset is far enough from being taken that learning need not look at it.
-constexpr double kFar = -1.0;
-
 // Seconds since it was made or last asked.
 class Stopwatch {
  public:
@@ -191,6 +188,40 @@ double SubsetLearner::dot(std::size_t s, const Constraint& a, const Constraint& 
   return sum;
 }
 
+double SubsetLearner::far(const std::vector<Constraint>& right) const {
+  // Without restrictions the k best are looked at in any case.
+  if (!settings_.restrictions.any()) return -std::numeric_limits<double>::infinity();
+  if (settings_.rule != Rule::ranking) return -1;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Constraint& one : right) least = std::min(least, one.score);
+  return least - 1;
+}
+
+// gram[i, j] = f_i . f_j of the members.
+std::vector<double> SubsetLearner::gram(std::size_t s, const std::vector<Constraint>& all,
+                                        const std::vector<std::size_t>& members) {
+  const std::size_t m = members.size();
+  std::vector<double> out(m * m, 0.0);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) out[i * m + j] = out[j * m + i] = dot(s, all[members[i]], all[members[j]]);
+  }
+  return out;
+}
+
+double SubsetLearner::loss(const std::vector<Constraint>& all) const {
+  double sum = 0;
+  for (const Constraint& one : all) {
+    const double margin = one.y * one.score;
+    if (settings_.rule == Rule::mira) sum += std::max(0.0, 1 - margin);
+    if (settings_.rule == Rule::loglinear) sum += std::max(0.0, -margin) + std::log1p(std::exp(-std::abs(margin)));
+    if (settings_.rule == Rule::perceptron) sum += margin <= 0 ? 1 : 0;
+    if (settings_.rule == Rule::ranking && one.y > 0) {
+      for (const Constraint& other : all) sum += other.y < 0 ? std::max(0.0, 1 - one.score + other.score) : 0;
+    }
+  }
+  return sum;
+}
+
 std::vector<double> SubsetLearner::steps(std::size_t s, const std::vector<Constraint>& all) {
   std::vector<double> alpha(all.size(), 0.0);
   if (settings_.rule == Rule::perceptron) {
@@ -204,9 +235,18 @@ std::vector<double> SubsetLearner::steps(std::size_t s, const std::vector<Constr
     }
     return alpha;
   }
-  // Types share no feature: each is a problem of its own. One whose margins hold needs no change.
-  std::vector<double> gram, b;
   std::vector<std::size_t> members;
+  if (settings_.rule == Rule::ranking) {  // the correct ones come first
+    if (loss(all) == 0) return alpha;
+    members.resize(all.size());
+    std::iota(members.begin(), members.end(), std::size_t{0});
+    std::vector<double> scores;
+    for (const Constraint& one : all) scores.push_back(one.score);
+    const auto right = static_cast<std::size_t>(std::ranges::count_if(all, [](const auto& one) { return one.y > 0; }));
+    return ranking_hildreth(gram(s, all, members), scores, right, settings_.limit, kTolerance, kSweeps);
+  }
+  // Types share no feature: each is a problem of its own. One whose margins hold needs no change.
+  std::vector<double> b;
   for (std::uint32_t type = 0; type < types_; ++type) {
     members.clear();
     b.clear();
@@ -219,16 +259,13 @@ std::vector<double> SubsetLearner::steps(std::size_t s, const std::vector<Constr
     }
     if (!violated) continue;
     const std::size_t m = members.size();
-    gram.assign(m * m, 0.0);
+    std::vector<double> products = gram(s, all, members);
     for (std::size_t i = 0; i < m; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        const Constraint &left = all[members[i]], &right = all[members[j]];
-        gram[i * m + j] = gram[j * m + i] = left.y * right.y * dot(s, left, right);
-      }
+      for (std::size_t j = 0; j < m; ++j) products[i * m + j] *= all[members[i]].y * all[members[j]].y;
     }
     const std::vector<double> found = settings_.rule == Rule::mira
-                                          ? hildreth(gram, b, settings_.limit, kTolerance, kSweeps)
-                                          : soft_hildreth(gram, b, settings_.limit, kTolerance, kSweeps);
+                                          ? hildreth(products, b, settings_.limit, kTolerance, kSweeps)
+                                          : soft_hildreth(products, b, settings_.limit, kTolerance, kSweeps);
     for (std::size_t i = 0; i < m; ++i) alpha[members[i]] = found[i];
   }
   return alpha;
@@ -268,22 +305,15 @@ SubsetLearner::Epoch SubsetLearner::epoch() {
     sort_rows(s);
     all.clear();
     for (const Subset& one : gold_[s]) all.push_back(constrain(s, one, 1));
-    const double above = settings_.restrictions.any() ? kFar : -std::numeric_limits<double>::infinity();
-    const auto best = lattice_.best(n, scores_, settings_.k == 0 ? n : settings_.k, above, settings_.restrictions);
+    const auto best = lattice_.best(n, scores_, settings_.k == 0 ? n : settings_.k, far(all), settings_.restrictions);
     result.searching += watch.lap();
     for (const Subset& one : best) {
       if (std::ranges::any_of(gold_[s], [&](const Subset& right) { return same(one, right); })) continue;
       all.push_back(constrain(s, one, -1));
     }
     bool wrong = false;
-    for (const Constraint& one : all) {
-      const double margin = one.y * one.score;
-      wrong |= one.y > 0 ? one.score <= 0 : one.score > 0;
-      if (settings_.rule == Rule::mira) result.loss += std::max(0.0, 1 - margin);
-      if (settings_.rule == Rule::loglinear)
-        result.loss += std::max(0.0, -margin) + std::log1p(std::exp(-std::abs(margin)));
-      if (settings_.rule == Rule::perceptron) result.loss += margin <= 0 ? 1 : 0;
-    }
+    for (const Constraint& one : all) wrong |= one.y > 0 ? one.score <= 0 : one.score > 0;
+    result.loss += loss(all);
     result.wrong += wrong ? 1 : 0;
     const std::vector<double> alpha = steps(s, all);
     result.solving += watch.lap();
@@ -296,21 +326,24 @@ SubsetLearner::Epoch SubsetLearner::epoch() {
   return result;
 }
 
-SubsetWeights SubsetLearner::averaged() const {
+SubsetWeights SubsetLearner::weights(bool averaged) const {
+  const auto value = [&](const LearnedWeights& from, std::size_t i) {
+    return averaged ? from.mean(i, seen_) : from.now[i];
+  };
   SubsetWeights out;
   const std::size_t columns = kRoles * types_;
   out.tokens.reserve(rows_.width * columns);
   for (std::size_t f = 0; f < rows_.width; ++f) {
-    for (std::size_t c = 0; c < columns; ++c) out.tokens.push_back(tokens_.mean(f * stride_ + c, seen_));
+    for (std::size_t c = 0; c < columns; ++c) out.tokens.push_back(value(tokens_, f * stride_ + c));
   }
-  for (std::size_t i = 0; i < distances_.now.size(); ++i) out.distances.push_back(distances_.mean(i, seen_));
+  for (std::size_t i = 0; i < distances_.now.size(); ++i) out.distances.push_back(value(distances_, i));
   std::vector<std::uint32_t> kept;
-  std::vector<float> means(types_);
+  std::vector<float> row(types_);
   for (std::uint32_t p = 0; p < index_.size(); ++p) {
-    for (std::size_t t = 0; t < types_; ++t) means[t] = pair_weights_.mean(p * types_ + t, seen_);
-    if (std::ranges::all_of(means, [](float w) { return w == 0; })) continue;
+    for (std::size_t t = 0; t < types_; ++t) row[t] = value(pair_weights_, p * types_ + t);
+    if (std::ranges::all_of(row, [](float w) { return w == 0; })) continue;
     kept.push_back(p);
-    out.pairs.insert(out.pairs.end(), means.begin(), means.end());
+    out.pairs.insert(out.pairs.end(), row.begin(), row.end());
   }
   out.table = std::make_shared<FeatureTable>(index_.freeze(pairs_, pools_, kept));
   return out;

@@ -40,11 +40,14 @@ double Supervision::subtract(std::size_t g, const Structure& structure, std::siz
   const std::size_t columns = structure.columns();
   const std::size_t stride = structure.stride();
   double score = 0;
+  std::size_t site = 0;  // cells ascend in general, and sites are found without a division
   for (std::int64_t i = structures.ptr[g]; i < structures.ptr[g + 1]; ++i) {
     const auto cell = static_cast<std::size_t>(structures.cells[i]);
     const double value = values.empty() ? 1.0 : values[static_cast<std::size_t>(i)];
     if (cell < sites * columns) {
-      const std::size_t at = cell / columns * stride + cell % columns;
+      if (cell < site * columns) site = cell / columns;
+      while (cell >= (site + 1) * columns) ++site;
+      const std::size_t at = site * stride + (cell - site * columns);
       score += value * scores[at];
       expected[at] -= value;
     } else {

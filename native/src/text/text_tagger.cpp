@@ -22,14 +22,28 @@ TextTagger::TextTagger(const FeatureRows& features, const MentionFinder& finder)
                                 " columns; text has words alone");
   if (features_.sites() == Sites::segments)
     throw std::invalid_argument("[TextTagger] the sites are segments; they must be tokens or gaps");
-  if (features_.table().size() > finder_.decoder().features())
-    throw std::invalid_argument("[TextTagger] " + std::to_string(features_.table().size()) +
+  if (features_.width() > finder_.decoder().features())
+    throw std::invalid_argument("[TextTagger] " + std::to_string(features_.width()) +
                                 " features do not fit weights for " + std::to_string(finder_.decoder().features()));
 }
 
-void TextTagger::tag(const TokenizedTexts& texts, Wanted wanted, Shard& shard) const {
-  const TokenInput input = texts.input(shard.first, shard.last);
-  shard.found = finder_.find(features_.rows(input, 1), wanted, 1);
+SparseRows TextTagger::rows(const TokenizedTexts& texts, const FeatureRows::LookedUp& words, const Shard& shard) const {
+  if (texts.word_numbers.empty()) return features_.rows(texts.input(shard.first, shard.last), 1);
+  const std::size_t first = texts.token_ptr[shard.first], last = texts.token_ptr[shard.last];
+  FeatureRows::Entries entries(last - first);
+  for (std::size_t t = first; t < last; ++t) {
+    entries[t - first] = words.entries[texts.word_numbers[t]];
+    prefetch_entry(entries[t - first]);
+  }
+  std::vector<std::int64_t> ends;
+  for (std::size_t s = shard.first; s <= shard.last; ++s)
+    ends.push_back(static_cast<std::int64_t>(texts.token_ptr[s] - first));
+  return features_.rows(std::move(ends), std::move(entries), 1);
+}
+
+void TextTagger::tag(const TokenizedTexts& texts, const FeatureRows::LookedUp& words, Wanted wanted,
+                     Shard& shard) const {
+  shard.found = finder_.find(rows(texts, words, shard), wanted, 1);
   std::size_t document = texts.document_of(shard.first);
   for (std::size_t s = shard.first; s < shard.last; ++s) {
     while (texts.sentence_ptr[document + 1] <= s) ++document;
@@ -50,7 +64,8 @@ FoundMentions TextTagger::tag(const TokenizedTexts& texts, Wanted wanted, int th
     shard.first = first;
     shard.last = last;
   }
-  parallel_for(shards.size(), threads, [&](std::size_t k) { tag(texts, wanted, shards[k]); });
+  const FeatureRows::LookedUp words = features_.look_up(texts.words, threads);
+  parallel_for(shards.size(), threads, [&](std::size_t k) { tag(texts, words, wanted, shards[k]); });
 
   FoundMentions found;
   found.probable = wanted.believed();

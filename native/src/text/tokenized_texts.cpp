@@ -160,9 +160,6 @@ TokenInput TokenizedTexts::input(std::size_t first, std::size_t last) const {
     for (std::size_t t = token_ptr[s]; t < token_ptr[s + 1]; ++t) words.push_back(word(document, t));
     input.sentence_ptr.push_back(static_cast<std::int64_t>(words.size()));
   }
-  if (!hashes.empty())
-    input.hashes.assign(hashes.begin() + static_cast<std::ptrdiff_t>(token_ptr[first]),
-                        hashes.begin() + static_cast<std::ptrdiff_t>(token_ptr[last]));
   return input;
 }
 

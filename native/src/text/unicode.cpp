@@ -1,5 +1,8 @@
 #include "spanloom/text/unicode.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <stdexcept>
 
 namespace spanloom {
@@ -27,12 +30,21 @@ void append_lower(std::u32string& out, char32_t c) {
 }
 
 void decode_utf8(std::string_view text, std::u32string& out) {
-  out.clear();
+  // Every code point has one byte that continues none. Exactly so much room is touched: a text may be long.
+  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
+  out.resize(static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins)));
+  char32_t* to = out.data();
   const std::size_t n = text.size();
   for (std::size_t i = 0; i < n;) {
+    for (std::uint64_t eight = 0; i + sizeof(eight) <= n; i += sizeof(eight), to += sizeof(eight)) {
+      std::memcpy(&eight, text.data() + i, sizeof(eight));
+      if ((eight & 0x8080808080808080u) != 0) break;
+      for (std::size_t k = 0; k < sizeof(eight); ++k) to[k] = static_cast<unsigned char>(text[i + k]);
+    }
+    if (i == n) break;
     const auto lead = static_cast<unsigned char>(text[i]);
     if (lead < 0x80) {
-      out.push_back(lead);
+      *to++ = lead;
       ++i;
       continue;
     }
@@ -46,7 +58,7 @@ void decode_utf8(std::string_view text, std::u32string& out) {
     }
     const char32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
     if (c < least || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) bad_byte(text, i);
-    out.push_back(c);
+    *to++ = c;
     i += length;
   }
 }

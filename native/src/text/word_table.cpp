@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::size_t kAhead = 16;  // words between the prefetch of a place and its use
 
-void append_code_points(std::u32string& out, std::string_view word, std::size_t length, std::u32string& scratch) {
-  if (length < word.size()) {
-    decode_utf8(word, scratch);
-    out += scratch;
-    return;
-  }
-  const std::size_t from = out.size();
-  out.resize(from + length);
-  for (std::size_t i = 0; i < length; ++i) out[from + i] = static_cast<unsigned char>(word[i]);
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> WordTable::unknown(std::span<const GivenWord> words) const {
@@ -46,8 +35,8 @@ void WordTable::add(std::uint64_t key, std::string_view word, bool blank) {
   std::u32string code_points;
   decode_utf8(word, code_points);
   slots_.insert(key, static_cast<std::uint32_t>(words_.size()));
-  words_.push_back({bytes_.size(), hash_bytes(word), static_cast<std::uint32_t>(word.size()),
-                    static_cast<std::uint32_t>(code_points.size()), blank});
+  words_.push_back(
+      {bytes_.size(), static_cast<std::uint32_t>(word.size()), static_cast<std::uint32_t>(code_points.size()), blank});
   bytes_ += word;
 }
 
@@ -75,8 +64,9 @@ CutWords WordTable::cut(const GivenWords& given) const {
   out.place.reserve(n);
   out.cut.chars.reserve(n);
   out.cut.bytes.reserve(n);
-  out.cut.hashes.reserve(n);
-  std::u32string code_points, scratch;
+  out.cut.word_numbers.reserve(n);
+  std::vector<std::uint32_t> numbers(words_.size(), kNone);  // by word of the table: its number among those that occur
+  std::u32string code_points;
   std::vector<Range> found;
   auto& ends = out.cut.token_ptr;
   for (std::size_t d = 0; d + 1 < given.ptr.size(); ++d) {
@@ -90,8 +80,6 @@ CutWords WordTable::cut(const GivenWords& given) const {
     // The first word always begins a sentence; only the others tell whether sentences are known.
     bool known = false;
     for (std::size_t i = first + 1; i < last; ++i) known = known || given.words[i].begin != 0;
-    code_points.clear();
-    code_points.reserve(known ? 0 : size);
     const std::size_t first_token = out.place.size();
     bool begins = false;
     std::uint32_t at = 0;  // in code points
@@ -106,20 +94,24 @@ CutWords WordTable::cut(const GivenWords& given) const {
         begins = false;
         out.cut.chars.push_back({at, at + word.length});
         out.cut.bytes.push_back({byte, byte + word.bytes});
-        out.cut.hashes.push_back(word.hash);
+        std::uint32_t& own = numbers[ids[i]];
+        if (own == kNone) {
+          own = static_cast<std::uint32_t>(out.cut.words.size());
+          out.cut.words.push_back(written);
+        }
+        out.cut.word_numbers.push_back(own);
         out.place.push_back(static_cast<std::int64_t>(i - first));
       }
       text += written;
-      if (!known) append_code_points(code_points, written, word.length, scratch);
       at += word.length;
       if (given.words[i].gap == 0) continue;
       text.push_back(' ');
-      if (!known) code_points.push_back(U' ');
       ++at;
     }
     if (known) {
       if (out.place.size() > first_token) ends.push_back(out.place.size());
     } else {
+      decode_utf8(text, code_points);
       split_sentences(code_points, std::span(out.cut.chars).subspan(first_token), found);
       for (const Range& sentence : found) ends.push_back(first_token + sentence.end);
     }

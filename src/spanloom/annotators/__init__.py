@@ -3,16 +3,19 @@
 from spanloom.annotators.base import Annotator, Fitting
 from spanloom.annotators.chunks import ChunkColumns
 from spanloom.annotators.document_context import DocumentContext
+from spanloom.annotators.english_rules import EnglishRules
 from spanloom.annotators.lexicon import InducedLexicon, Lexicon
 from spanloom.annotators.model import ModelColumns
 from spanloom.annotators.phrases import PhraseColumns
 from spanloom.annotators.pipeline import Pipeline
 from spanloom.annotators.references import annotator, parser, restore
 from spanloom.annotators.spacy import Spacy
+from spanloom.annotators.tree_columns import ValidSizes
 from spanloom.annotators.tree_scores import Attachment, attachment
 from spanloom.annotators.trees import CachedParser, Parser, Trees, cross_fit_trees, with_trees
 from spanloom.annotators.udpipe import UDPipe
 from spanloom.annotators.udpipe_training import train_udpipe, train_udpipe_tagger
+from spanloom.annotators.word_shapes import WordShapes
 
 __all__ = [
     "Annotator",
@@ -20,6 +23,7 @@ __all__ = [
     "CachedParser",
     "ChunkColumns",
     "DocumentContext",
+    "EnglishRules",
     "Fitting",
     "InducedLexicon",
     "Lexicon",
@@ -30,6 +34,8 @@ __all__ = [
     "Spacy",
     "Trees",
     "UDPipe",
+    "ValidSizes",
+    "WordShapes",
     "annotator",
     "attachment",
     "cross_fit_trees",

@@ -1,17 +1,19 @@
 """Columns that depend on the whole document (Alex, Haddow & Grover 2007): what is named in its title, what it defines.
 
-=============  =========================================================================================================
-character      which regular expressions for names of proteins and genes the token matches
-headword       the head of the token's noun phrase, lower case
-abbreviation   ``short`` for a short form that the document defines, wherever it stands; ``long`` in a definition
-title          whether the word is in a noun phrase of the title, which is the first sentence
-wordcounter    whether the word is one of the ten most frequent ones of the document that are no stop words
-verb           for tokens of noun phrases: the nearest verb of the sentence, its lemma if there is a column of them
-font           italic, subscript and so on, where the source says so
-=============  =========================================================================================================
+==================  ====================================================================================================
+character           which regular expressions for names of proteins and genes the token matches
+headword            the head of the token's noun phrase, lower case
+abbreviation        ``short`` for a short form that the document defines, wherever it stands; ``long`` in a definition
+abbreviation-term   for a short form whose long form is a whole entry of lexicons: their names, wherever it stands
+title               whether the word is in a noun phrase of the title, which is the first sentence
+wordcounter         whether the word is one of the ten most frequent ones of the document that are no stop words
+verb                for tokens of noun phrases: the nearest verb of the sentence, its lemma if there is a column of them
+verb-lemma          the same, with a lemma by rule (``verb_lemmas``) if there is no column of them
+font                italic, subscript and so on, where the source says so
+==================  ====================================================================================================
 
 What does not apply is ``-``. Noun phrases are those of ``noun_phrases.ENDING``; headword, title and verb need a column
-``pos`` with tags of the Penn Treebank.
+``pos`` with tags of the Penn Treebank. Lexicons are those of annotators (columns ``lexicon-NAME``).
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from spanloom.annotators.base import Annotator, with_missing
 from spanloom.annotators.noun_phrases import ENDING
+from spanloom.annotators.verb_lemmas import verb_lemma
+from spanloom.base.errors import CorpusError
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.abbreviations import find_abbreviations
 from spanloom.corpus.mention import Part
@@ -31,8 +35,20 @@ NONE = "-"
 FREQUENT = 10
 """So many words of a document count as its frequent ones."""
 
-COLUMNS = ("character", "headword", "abbreviation", "title", "wordcounter", "verb", "font")
-_BY_PHRASE = frozenset({"headword", "title", "verb"})
+COLUMNS = (
+    "character",
+    "headword",
+    "abbreviation",
+    "abbreviation-term",
+    "title",
+    "wordcounter",
+    "verb",
+    "verb-lemma",
+    "font",
+)
+_BY_PHRASE = frozenset({"headword", "title", "verb", "verb-lemma"})
+LEXICONS = "lexicon-"
+"""How columns of lexicons begin."""
 
 CHARACTER = {
     "letters-number": re.compile(r"[A-Za-z]{1,6}-?\d+[A-Za-z]?"),  # IL-2, p53, CD4
@@ -130,6 +146,30 @@ def _abbreviation(document: Sequence[Sentence]) -> Made:
     return made
 
 
+def _abbreviation_term(document: Sequence[Sentence]) -> Made:
+    terms: dict[tuple[str, ...], set[str]] = {}
+    if document and not any(name.startswith(LEXICONS) for sentence in document for name in sentence.columns):
+        raise CorpusError(f"abbreviation-term needs a column {LEXICONS}NAME; put an annotator lexicon:NAME=FILE before")
+    for sentence in document:
+        for found in find_abbreviations(sentence):
+            names = {
+                name for name in sentence.columns if name.startswith(LEXICONS) and _is_entry(sentence, name, found.long)
+            }
+            terms.setdefault(tuple(sentence.tokens[slice(*found.short)]), set()).update(names)
+    made = [[NONE] * len(sentence) for sentence in document]
+    for sentence, values in zip(document, made, strict=True):
+        for form, names in terms.items():
+            for t in _places(sentence.tokens, form) if names else ():
+                values[t : t + len(form)] = ["+".join(sorted(n.removeprefix(LEXICONS) for n in names))] * len(form)
+    return made
+
+
+def _is_entry(sentence: Sentence, name: str, part: Part) -> bool:
+    """Whether a stretch of tokens is one entry of a lexicon, by the tags in its column."""
+    tags = "".join(tag[0] for tag in sentence.columns[name][slice(*part)])
+    return tags == "S" or (len(tags) > 1 and tags == f"B{'I' * (len(tags) - 2)}E")
+
+
 def _places(tokens: list[str], form: tuple[str, ...]) -> Iterator[int]:
     if form[0] in tokens:
         yield from (t for t in range(len(tokens) - len(form) + 1) if tuple(tokens[t : t + len(form)]) == form)
@@ -154,11 +194,19 @@ def _members(document: Sequence[Sentence], words: set[str]) -> Made:
 
 
 def _verb(document: Sequence[Sentence]) -> Made:
+    return _nearest_verb(document, lambda sentence: sentence.tokens)
+
+
+def _verb_lemma(document: Sequence[Sentence]) -> Made:
+    return _nearest_verb(document, lambda sentence: list(map(verb_lemma, sentence.tokens, _tags(sentence))))
+
+
+def _nearest_verb(document: Sequence[Sentence], otherwise: Callable[[Sentence], list[str]]) -> Made:
     made = [[NONE] * len(sentence) for sentence in document]
     for sentence, values in zip(document, made, strict=True):
         inside = [t for start, end in _phrases(sentence) for t in range(start, end)]
         verbs = [t for t, tag in enumerate(_tags(sentence)) if ENDING.letter(tag) == "V"]
-        lemmas = sentence.columns.get("lemma", sentence.tokens)
+        lemmas = sentence.columns.get("lemma") or otherwise(sentence)
         for t in inside if verbs else ():
             values[t] = lemmas[min((abs(verb - t), verb) for verb in verbs)[1]].lower()
     return made
@@ -172,8 +220,10 @@ _MAKERS = {
     "character": _character,
     "headword": _headword,
     "abbreviation": _abbreviation,
+    "abbreviation-term": _abbreviation_term,
     "title": _title,
     "wordcounter": _wordcounter,
     "verb": _verb,
+    "verb-lemma": _verb_lemma,
     "font": _font,
 }

@@ -13,11 +13,19 @@ from spanloom.annotators.chunks import ChunkColumns
 from spanloom.annotators.document_columns import COLUMNS, DocumentColumn
 from spanloom.annotators.phrases import PhraseColumns
 from spanloom.annotators.references import annotator, parser, restore
+from spanloom.annotators.tree_columns import ValidSizes
 from spanloom.annotators.trees import Parser, Trees
+from spanloom.annotators.word_shapes import WordShapes
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import Document
 
-DERIVED: tuple[Annotator, ...] = (ChunkColumns(), PhraseColumns(), *map(DocumentColumn, COLUMNS))
+DERIVED: tuple[Annotator, ...] = (
+    ChunkColumns(),
+    PhraseColumns(),
+    WordShapes(),
+    ValidSizes(),
+    *map(DocumentColumn, COLUMNS),
+)
 """What follows from other columns; made where it is wanted, without being named."""
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from spanloom.annotators.base import ANNOTATOR_CLASSES, Annotator, OpenModel, opened
 from spanloom.annotators.chunks import ChunkColumns
 from spanloom.annotators.document_context import DocumentContext
+from spanloom.annotators.english_rules import EnglishRules
 from spanloom.annotators.lexicon import InducedLexicon, Lexicon
 from spanloom.annotators.model import ModelColumns
 from spanloom.annotators.phrases import PhraseColumns
@@ -34,6 +35,7 @@ def annotator(given: str | Annotator | Parser, open_model: OpenModel | None = No
     ``document``           document context (``elsewhere`` in earlier versions)
     ``chunks``             columns from a column ``chunk``
     ``phrases``            columns from a column ``pos``
+    ``english-rules``      lemmas and chunks by rule, from a column ``pos``
     ``NAME:…``             an annotator of an installed package, by its entry point
     ====================== ==============================================================================
 
@@ -132,6 +134,7 @@ _MAKERS: dict[str, Callable[[str], Annotator]] = {
     "induced": _induced,
     "chunks": _plain(ChunkColumns),
     "phrases": _plain(PhraseColumns),
+    "english-rules": _plain(EnglishRules),
     "document": _plain(DocumentContext),
     "elsewhere": _plain(lambda: DocumentContext(name="elsewhere")),
 }

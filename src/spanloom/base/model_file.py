@@ -34,8 +34,8 @@ from spanloom.base.files import whole_file
 Array = npt.NDArray[Any]
 Buffer = mmap.mmap | bytes
 
-FORMAT_VERSION = 2
-"""The format that this version writes, and the newest that it reads; 2 may have packed weights."""
+FORMAT_VERSION = 3
+"""The format that this version writes, and the newest that it reads; 2 may have packed weights, 3 fixed-point ones."""
 
 _TABLE_LIMIT = 100_000_000  # bytes; the same as the safetensors package sets
 _ALIGNMENT = 64

@@ -4,6 +4,7 @@ A packed table is stored as these arrays, with ``u`` distinct rows and ``c`` col
 rows, side by side)::
 
     index   which distinct row each row is (left out if rows are as they are stored)
+    steps, low, …  of tables whose numbers are multiples of a step, see ``base.fixed_point``; of others:
     mask    one bit for each of u · c numbers: whether it is stored; the others are 0 (left out if all are stored)
     values  the numbers, float32, float16 or int8
     scales  of int8: the smallest and the largest magnitude ``[2, c]`` of each column. Code ±k stands for
@@ -13,19 +14,26 @@ rows, side by side)::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from spanloom.base import fixed_point
 from spanloom.base.errors import ModelFileError, ParameterError
 from spanloom.base.model_file import forget
 
 Array = npt.NDArray[Any]
-PRECISIONS = {"float32": np.dtype("<f4"), "float16": np.dtype("<f2"), "int8": np.dtype("i1")}
+PRECISIONS = ("float32", "int16", "float16", "int8")
+_TYPES = (np.dtype("<f4"), np.dtype("<f2"), np.dtype("i1"))
+_SHORT = 14
+"""Bits of the largest number of a table in ``"int16"``, without its sign."""
+INDEX = ".index"
+"""What the name of a table's index ends in."""
 LEAST = 1 << 14
-"""Smaller tables stay as they are."""
+"""Tables of as many rows that have fewer numbers together stay as they are."""
 _RANGE = 1e4
 """The largest magnitude of a column over the smallest, in codes of one byte."""
 _BLOCK = 1 << 14  # rows that are unpacked at a time
@@ -45,8 +53,8 @@ def pack(
 ) -> tuple[dict[str, Array], list[dict[str, Any]]]:
     """Return arrays with tables of float32 packed, and what ``unpack`` needs to know.
 
-    With ``"float32"`` nothing is lost: packed are only those tables that get smaller. Arrays whose names begin with
-    ``apart`` stay as they are.
+    With ``"float32"`` nothing is lost: packed are only those tables that get smaller. ``"int16"`` rounds each table to
+    multiples of a step. Arrays whose names begin with ``apart`` stay as they are.
 
     Examples
     --------
@@ -63,11 +71,13 @@ def pack(
     for name, array in arrays.items():
         if apart is not None and name.startswith(apart):
             continue
-        if array.ndim == 2 and array.dtype == np.float32 and array.size >= LEAST and np.isfinite(array).all():
+        if array.ndim == 2 and array.dtype == np.float32 and np.isfinite(array).all():
             groups.setdefault(array.shape[0], []).append(name)
     description: list[dict[str, Any]] = []
-    for number, names in enumerate(groups.values()):
-        table = np.hstack([arrays[name] for name in names])
+    large = [names for names in groups.values() if sum(arrays[name].size for name in names) >= LEAST]
+    for number, names in enumerate(large):
+        short = precision == "int16"
+        table = np.hstack([fixed_point.rounded(arrays[name], _SHORT) if short else arrays[name] for name in names])
         stored, distinct = _stored(table, precision)
         if sum(one.nbytes for one in stored.values()) >= table.nbytes:
             continue
@@ -88,22 +98,41 @@ def separate(rows: int, columns: Sequence[int]) -> list[Array]:
     return [np.zeros((rows, width), np.float32) for width in columns]
 
 
-def unpack(arrays: Mapping[str, Array], description: list[dict[str, Any]], room: Room = separate) -> dict[str, Array]:
+def unpack(
+    arrays: Mapping[str, Array],
+    description: list[dict[str, Any]],
+    room: Room = separate,
+    shared: re.Pattern[str] | None = None,
+) -> dict[str, Array]:
     """Undo ``pack``; ``ModelFileError`` if something does not fit together.
 
     ``room`` makes the tables, which are filled some rows at a time: beside them there is little that needs memory.
+    Tables whose names match ``shared`` keep equal rows as one; ``name + INDEX`` then says which row is which of them.
+
+    Examples
+    --------
+    >>> packed = pack({"weights": np.tile(np.eye(4, dtype=np.float32), (5000, 1))})
+    >>> {name: array.shape for name, array in unpack(*packed, shared=re.compile("weights")).items()}
+    {'weights': (4, 4), 'weights.index': (20000,)}
     """
     done = {name: array for name, array in arrays.items() if not name.startswith("packed.")}
+    for name in done:
+        if shared is not None and name.endswith(INDEX) and shared.fullmatch(name.removesuffix(INDEX)):
+            raise ModelFileError(f"there is an array {name}, which is only made when weights are unpacked")
     for entry in description:
         try:
             prefix = f"packed.{int(entry['number'])}."
             names, columns, distinct = list(entry["names"]), [int(c) for c in entry["columns"]], int(entry["distinct"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"the description of packed weights is damaged: {error!r}") from None
-        found = {kind: arrays.get(prefix + kind) for kind in ("values", "mask", "index", "scales")}
+        found = {kind: arrays.get(prefix + kind) for kind in ("values", "mask", "index", "scales", *fixed_point.KINDS)}
         if len(names) != len(columns) or min([distinct, *columns]) < 0 or any(not isinstance(n, str) for n in names):
             raise ModelFileError("the description of packed weights is damaged: its numbers do not fit together")
-        done |= dict(zip(names, _unpacked(found, distinct, columns, room), strict=True))
+        index = found["index"]
+        keep = index is not None and shared is not None and all(map(shared.fullmatch, names))
+        done |= dict(zip(names, _unpacked(found, distinct, columns, room, keep), strict=True))
+        if keep and index is not None:
+            done |= {name + INDEX: index for name in names}
     return done
 
 
@@ -117,14 +146,18 @@ def _stored(table: Array, precision: str) -> tuple[dict[str, Array], int]:
     if len(first) <= 0.8 * len(table):
         table = table[first]
         stored["index"] = index.astype(np.uint32)
-    distinct = len(table)
+    ways = [_without_zeros(table)]
+    if table.dtype == np.float32 and (whole := fixed_point.encode(table)) is not None:
+        ways.append(whole)
+    return stored | min(ways, key=lambda way: sum(one.nbytes for one in way.values())), len(table)
+
+
+def _without_zeros(table: Array) -> dict[str, Array]:
     flat = table.reshape(-1)
     nonzero = flat != 0  # minus zero is stored as zero
     if np.count_nonzero(nonzero) < 0.8 * flat.size:
-        stored["mask"] = np.packbits(nonzero)
-        flat = flat[nonzero]
-    stored["values"] = flat
-    return stored, distinct
+        return {"mask": np.packbits(nonzero), "values": flat[nonzero]}
+    return {"values": flat}
 
 
 def _coded(table: Array) -> tuple[Array, Array]:
@@ -168,59 +201,70 @@ def _distinct(table: Array) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
     return first, index
 
 
-def _unpacked(found: Mapping[str, Array | None], distinct: int, widths: Sequence[int], room: Room) -> list[Array]:
-    values, mask, index, scales = (found[kind] for kind in ("values", "mask", "index", "scales"))
-    if values is None or values.dtype not in PRECISIONS.values() or values.ndim != 1:
+def _unpacked(
+    found: Mapping[str, Array | None], distinct: int, widths: Sequence[int], room: Room, keep: bool
+) -> list[Array]:
+    if found["values"] is None and found["steps"] is None:
         raise ModelFileError("packed weights have no values")
-    columns = sum(widths)
-    size = distinct * columns
+    index, columns = found["index"], sum(widths)
     stored = sum(one.nbytes for one in found.values() if one is not None)
     rows = distinct if index is None else len(index)
     if max(rows, distinct) * columns > _DENSEST * stored + 1024:
         raise ModelFileError(f"packed weights of {stored} bytes claim to be {rows} rows of {columns} numbers")
-    if mask is not None and (mask.dtype != np.uint8 or mask.ndim != 1 or len(mask) != (size + 7) // 8):
-        raise ModelFileError(f"the mask of packed weights must have {(size + 7) // 8} bytes")
-    places = None if mask is None else np.unpackbits(mask, count=size).view(np.bool_).reshape(distinct, columns)
-    if places is not None and np.count_nonzero(places) != len(values):
-        raise ModelFileError(f"packed weights have {len(values)} values; their mask says otherwise")
-    if places is None and len(values) != size:
-        raise ModelFileError(f"packed weights have {len(values)} values for {distinct} rows of {columns} numbers")
-    coded = values.dtype == np.int8
-    if coded and (
-        scales is None or scales.dtype != np.float32 or scales.shape != (2, columns) or not (scales > 0).all()
-    ):
-        raise ModelFileError(f"packed weights must have {columns} scales")
     if index is not None and (
         index.dtype != np.uint32 or index.ndim != 1 or (len(index) and int(index.max()) >= distinct)
     ):
         raise ModelFileError(f"the index of packed weights is beyond its {distinct} rows")
-    meanings = _meanings(scales) if coded and scales is not None else None
+    if keep:
+        index, rows = None, distinct
+    decoder = (_Rows if found["steps"] is None else fixed_point.Decoder)(found, distinct, columns)
     tables, ends = room(rows, widths), np.cumsum([0, *widths])
-    block = _Rows(values, places, distinct, columns)
     for first in range(0, rows, _BLOCK):
-        some = np.arange(first, min(first + _BLOCK, rows)) if index is None else index[first : first + _BLOCK]
-        numbers = block.of(some)
-        if meanings is not None:
-            numbers = np.take_along_axis(meanings, numbers.astype(np.intp) + 128, axis=0)
+        last = min(first + _BLOCK, rows)
+        numbers = decoder.of(slice(first, last) if index is None else index[first:last])
         for table, start, end in zip(tables, ends, ends[1:], strict=False):
-            table[first : first + _BLOCK] = numbers[:, start:end]
-        forget(values)
+            table[first:last] = numbers[:, start:end]
+        for kind in ("values", "low", "high"):
+            if (read := found[kind]) is not None:
+                forget(read)
     return tables
 
 
 class _Rows:
     """The distinct rows, to be taken some at a time."""
 
-    def __init__(self, values: Array, places: Array | None, distinct: int, columns: int) -> None:
-        self.values, self.places, self.shape = values, places, (distinct, columns)
+    def __init__(self, found: Mapping[str, Array | None], rows: int, columns: int) -> None:
+        values, mask, scales = (found[kind] for kind in ("values", "mask", "scales"))
+        if values is None or values.dtype not in _TYPES or values.ndim != 1:
+            raise ModelFileError("packed weights have values of another type")
+        size = rows * columns
+        if mask is not None and (mask.dtype != np.uint8 or mask.ndim != 1 or len(mask) != (size + 7) // 8):
+            raise ModelFileError(f"the mask of packed weights must have {(size + 7) // 8} bytes")
+        places = None if mask is None else np.unpackbits(mask, count=size).view(np.bool_).reshape(rows, columns)
+        if places is not None and np.count_nonzero(places) != len(values):
+            raise ModelFileError(f"packed weights have {len(values)} values; their mask says otherwise")
+        if places is None and len(values) != size:
+            raise ModelFileError(f"packed weights have {len(values)} values for {rows} rows of {columns} numbers")
+        coded = values.dtype == np.int8
+        if coded and (
+            scales is None or scales.dtype != np.float32 or scales.shape != (2, columns) or not (scales > 0).all()
+        ):
+            raise ModelFileError(f"packed weights must have {columns} scales")
+        self._values, self._places, self._shape = values, places, (rows, columns)
+        self._meanings = _meanings(scales) if coded and scales is not None else None
         if places is not None:  # where the values of each row begin
-            self.starts = np.cumsum(places.sum(axis=1, dtype=np.int64)) - places.sum(axis=1, dtype=np.int64)
+            counts = np.count_nonzero(places, axis=1)
+            self._starts = np.cumsum(counts) - counts
 
-    def of(self, rows: Array) -> Array:
-        if self.places is None:
-            return np.asarray(self.values.reshape(self.shape)[rows])
-        stored = self.places[rows]
-        numbers = np.zeros(stored.shape, self.values.dtype)
-        at = self.starts[rows][:, None] + np.cumsum(stored, axis=1) - 1
-        numbers[stored] = self.values[at[stored]]
-        return numbers
+    def of(self, rows: slice | Array) -> Array:
+        """Return some rows, as float32 or what else they are stored as."""
+        if self._places is None:
+            numbers = np.asarray(self._values.reshape(self._shape)[rows])
+        else:
+            stored = self._places[rows]
+            numbers = np.zeros(stored.shape, self._values.dtype)
+            at = self._starts[rows][:, None] + np.cumsum(stored, axis=1) - 1
+            numbers[stored] = self._values[at[stored]]
+        if self._meanings is None:
+            return numbers
+        return np.take_along_axis(self._meanings, numbers.astype(np.intp) + 128, axis=0)

@@ -13,7 +13,7 @@ from typing import Any
 
 from spanloom.base.files import check_apart
 
-OUTPUTS = ("output", "target", "html", "plot", "objective", "write_config", "jackknife", "state")
+OUTPUTS = ("output", "target", "html", "plot", "objective", "write_config", "jackknife", "state", "table")
 """Parameters of commands that say where results go."""
 
 INPUTS = (

@@ -45,7 +45,8 @@ COMMANDS = {
     ),
     "compact": Entry(
         "compact:compact",
-        "Make a model smaller: weights near zero go, features without weight go, numbers are stored in one byte.",
+        "Make a model smaller: weights near zero go, features without weight go, numbers are stored in one or two "
+        "bytes.",
     ),
     "explain": Entry(
         "explain:explain",
@@ -54,6 +55,9 @@ COMMANDS = {
     "suggest": Entry(
         "suggest:suggest",
         "Choose the sentences whose annotation would help the model most, without near-duplicates.",
+    ),
+    "teach": Entry(
+        "teach:teach", "Write text with what a model believes of it, for a smaller and faster model to learn from."
     ),
     "audit": Entry(
         "audit:audit",
@@ -88,6 +92,10 @@ COMMANDS = {
     ),
     "split": Entry("split:split", "Divide a corpus into parts. The same seed gives the same parts."),
     "cluster": Entry("cluster:cluster", "Cluster the words of raw text by their neighbours (Brown et al. 1992)."),
+    "vectors": Entry(
+        "vectors:vectors",
+        "Learn word vectors from raw text, and cut them into clusters of clusters, which features use.",
+    ),
     "sample": Entry(
         "split:sample",
         "Draw documents or sentences at random, in the order of the corpus. The same seed draws the same ones.",

@@ -101,10 +101,11 @@ def train(
         ),
     ] = None,
     clusters: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             metavar="PATHS",
-            help="Brown clusters, see spanloom cluster; their features are added if there are none.",
+            help="Clusters, see spanloom cluster and spanloom vectors; may be repeated. Their features are added if "
+            "there are none.",
             rich_help_panel=MODEL,
         ),
     ] = None,

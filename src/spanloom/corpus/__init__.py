@@ -1,7 +1,7 @@
 """Documents, sentences and mentions, and what can be said of them."""
 
 from spanloom.corpus.document import Document, Sentence
-from spanloom.corpus.known import Known
+from spanloom.corpus.known import Believed, Known
 from spanloom.corpus.mention import Mention
 from spanloom.corpus.tagged import from_tags, to_layers, to_tags
 from spanloom.corpus.token_rules import TokenRules
@@ -9,6 +9,7 @@ from spanloom.corpus.tokenizer import make_document, split_sentences, tokenize
 from spanloom.corpus.trees import valid_spans
 
 __all__ = [
+    "Believed",
     "Document",
     "Known",
     "Mention",

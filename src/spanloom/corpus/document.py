@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from spanloom.base.errors import ParameterError
-from spanloom.corpus.known import Known
+from spanloom.corpus.known import Believed, Known
 from spanloom.corpus.mention import Mention, Part, Parts
 
 OwnFeatures = Sequence[Any]
@@ -83,6 +83,13 @@ class Sentence:
             raise ValueError(f"features are given for {len(self.features)} of {len(self.tokens)} tokens")
         if self.known is not None and self.known.ranges and self.known.ranges[-1][1] > len(self.tokens):
             raise ValueError(f"known range {self.known.ranges[-1]} ends after the last of {len(self.tokens)} tokens")
+        if self.known is not None and self.known.believed is not None:
+            self._check_believed(self.known.believed)
+
+    def _check_believed(self, believed: Believed) -> None:
+        last = max((m.parts[-1][1] for _, own in believed.sets for m in own), default=0)
+        if last > len(self.tokens):
+            raise ValueError(f"a believed mention ends at token {last}, and there are {len(self.tokens)} tokens")
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -2,10 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
-from spanloom.corpus.mention import Mention, Part, Parts
+from spanloom.corpus.mention import Mention, Part, Parts, reading_order
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """What a teacher believes of a sentence: mention sets, each with a probability.
+
+    Parameters
+    ----------
+    sets
+        Probabilities above 0, which add up to 1, and the mentions of each set.
+    weight
+        How much the sentence counts beside one that is annotated; above 0.
+    """
+
+    sets: tuple[tuple[float, tuple[Mention, ...]], ...]
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        total = math.fsum(p for p, _ in self.sets)
+        if not all(p > 0 for p, _ in self.sets) or abs(total - 1) > 1e-6:
+            raise ValueError(f"probabilities of mention sets are above 0 and add up to 1; these add up to {total:g}")
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise ValueError(f"the weight of what is believed is a number above 0, not {self.weight!r}")
+
+    @classmethod
+    def drawn(cls, samples: Sequence[Iterable[Mention]], weight: float = 1.0) -> Believed:
+        """Return the shares of mention sets that were drawn.
+
+        Examples
+        --------
+        >>> gene = Mention("gene", ((0, 1),))
+        >>> [(p, len(own)) for p, own in Believed.drawn([[gene], [], [gene], [gene]]).sets]
+        [(0.75, 1), (0.25, 0)]
+        """
+        times = Counter(tuple(sorted((Mention(m.label, m.parts) for m in own), key=reading_order)) for own in samples)
+        shares = sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))
+        return cls(tuple((count / len(samples), own) for own, count in shares), weight)
+
+    @property
+    def best(self) -> tuple[Mention, ...]:
+        """The most probable set."""
+        return max(self.sets, key=lambda pair: pair[0])[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +65,8 @@ class Known:
         The labels that were annotated; None: all.
     ranges
         Half-open token ranges, ascending; None: the whole sentence.
+    believed
+        What a teacher believes of the sentence. Then nothing of it is annotated, and the sentence lists no mentions.
 
     Examples
     --------
@@ -33,6 +79,7 @@ class Known:
 
     labels: tuple[str, ...] | None = None
     ranges: Parts | None = None
+    believed: Believed | None = None
 
     def __post_init__(self) -> None:
         if self.labels is not None:
@@ -47,6 +94,8 @@ class Known:
                     )
                 at = end
             object.__setattr__(self, "ranges", ranges)
+        if self.believed is not None and (self.labels != () or self.ranges is not None):
+            raise ValueError("a sentence of which something is believed has nothing annotated: labels=(), no ranges")
 
     def has_label(self, label: str) -> bool:
         """Whether mentions of this label were annotated."""
@@ -76,6 +125,9 @@ class Known:
 
     def within(self, start: int, end: int) -> Known:
         """Return what is known of the tokens from ``start`` to ``end``, counted from ``start``."""
+        if self.believed is not None:
+            moved = ((p, tuple(m.shifted(-start) for m in own)) for p, own in self.believed.sets)
+            return Known(self.labels, None, Believed(tuple(moved), self.believed.weight))
         if self.ranges is None:
             return self
         cut = ((max(s, start) - start, min(e, end) - start) for s, e in self.ranges)

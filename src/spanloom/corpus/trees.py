@@ -105,6 +105,23 @@ def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
     return np.zeros(0, np.int32)  # of a sentence without tokens
 
 
+def all_heads_of(sentences: Sequence[Sentence]) -> npt.NDArray[np.int32]:
+    """Return the columns ``head`` of sentences, one after the other; see `heads_of`.
+
+    Sentences are looked at one by one only if something is wrong with one of them.
+    """
+    import numpy as np  # here: see valid_spans
+
+    flat = [h for s in sentences for h in s.columns.get("head", ())]
+    lengths = [len(s) for s in sentences]
+    if len(flat) == sum(lengths) and all(flat) and (joined := "".join(flat)).isascii() and joined.isdecimal():
+        heads = np.array([*map(int, flat)])
+        if np.all(heads <= np.repeat(lengths, lengths)):
+            return heads.astype(np.int32)
+    each = [heads_of(s, number) for number, s in enumerate(sentences)]
+    return np.concatenate(each) if each else np.zeros(0, np.int32)
+
+
 def cycle_in(heads: Sequence[int]) -> list[int]:
     """Return tokens whose heads lead back to them, numbered from 1, or an empty list.
 

@@ -1,4 +1,4 @@
-"""What can be done to found mentions afterwards: whole parentheses, and agreement of names with their abbreviations.
+"""What can be done to found mentions afterwards: parentheses, abbreviations, hyphens and punctuation at their ends.
 
 ``Recognizer(repairs=("parentheses", "abbreviations"))`` does both, in the order given. Mentions that break into parts
 are left as they are.
@@ -6,6 +6,7 @@ are left as they are.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from spanloom.corpus import Mention, Sentence
@@ -13,6 +14,9 @@ from spanloom.corpus.abbreviations import find_abbreviations
 
 OPEN = {"(": ")", "[": "]", "{": "}"}
 CLOSE = {closing: opening for opening, closing in OPEN.items()}
+
+HYPHENS = frozenset("-‐‑–—")
+CLOSING = frozenset(")]}'′*")
 
 Found = list[list[Mention]]
 
@@ -68,9 +72,43 @@ def agreeing_abbreviations(sentences: Sequence[Sentence], found: Found) -> Found
     return done
 
 
+def without_hyphens(sentences: Sequence[Sentence], found: Found) -> Found:
+    """Cut hyphens off the ends of mentions; one that is nothing else is left out.
+
+    Alex, Haddow & Grover (2007) correct "boundaries of some hyphenated proteins" and do not say how; this is a guess.
+
+    Examples
+    --------
+    >>> sentence = Sentence("IL-2 - dependent".split())
+    >>> without_hyphens([sentence], [[Mention("g", ((0, 2),))]])
+    [[Mention(label='g', parts=((0, 1),), prob=None)]]
+    """
+    return [
+        _unique(_cut(sentence.tokens, mention) for mention in mentions)
+        for sentence, mentions in zip(sentences, found, strict=True)
+    ]
+
+
+def without_final_punctuation(sentences: Sequence[Sentence], found: Found) -> Found:
+    """Leave out mentions that end in punctuation (Alex, Haddow & Grover 2007); brackets and primes may close a name.
+
+    Examples
+    --------
+    >>> sentence = Sentence("the p53 , p ( 53 )".split())
+    >>> without_final_punctuation([sentence], [[Mention("g", ((1, 3),)), Mention("g", ((3, 7),))]])
+    [[Mention(label='g', parts=((3, 7),), prob=None)]]
+    """
+    return [
+        [m for m in mentions if m.discontinuous or not _is_punctuation(sentence.tokens[m.end - 1])]
+        for sentence, mentions in zip(sentences, found, strict=True)
+    ]
+
+
 REPAIRS: dict[str, Callable[[Sequence[Sentence], Found], Found]] = {
     "parentheses": whole_parentheses,
     "abbreviations": agreeing_abbreviations,
+    "hyphens": without_hyphens,
+    "punctuation": without_final_punctuation,
 }
 """By name; each takes the sentences of one document and what was found in them."""
 
@@ -102,6 +140,21 @@ def _balanced(tokens: Sequence[str], mention: Mention) -> Mention | None:
     else:
         part = (at + 1, end) if at + 1 < end else (start, end - 1)
     return Mention(mention.label, (part,), mention.prob, mention.attributes) if part[0] < part[1] else None
+
+
+def _cut(tokens: Sequence[str], mention: Mention) -> Mention | None:
+    start, end = mention.start, mention.end
+    if mention.discontinuous or (tokens[start] not in HYPHENS and tokens[end - 1] not in HYPHENS):
+        return mention
+    while start < end and tokens[start] in HYPHENS:
+        start += 1
+    while end > start and tokens[end - 1] in HYPHENS:
+        end -= 1
+    return Mention(mention.label, ((start, end),), mention.prob, mention.attributes) if start < end else None
+
+
+def _is_punctuation(token: str) -> bool:
+    return all(unicodedata.category(c).startswith("P") and c not in CLOSING for c in token)
 
 
 def _lonely(tokens: Sequence[str]) -> list[int]:

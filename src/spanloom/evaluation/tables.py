@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,10 @@ opacity:.5;border-radius:2px}
 
 def as_html(report: Evaluation) -> str:
     """Return precision, recall and F1 of all mentions, by label and by kind."""
-    tables = [_table("label", {"all": report.micro, **report.by_label})]
+    tables = [_table("label", [("all", report.micro), *report.by_label.items()])]
     kinds = {name: score for name, score in report.by_kind.items() if score.gold or score.predicted}
     if len(kinds) > 1:
-        tables.append(_table("kind of mention", kinds))
+        tables.append(_table("kind of mention", list(kinds.items())))
     return f'<div class="loom-scores"><style>{STYLE}</style>{"".join(tables)}</div>'
 
 
@@ -59,10 +59,10 @@ def _plain(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><tr>{first}</tr>{others}</table>"
 
 
-def _table(first: str, scores: Mapping[str, Score]) -> str:
+def _table(first: str, scores: Sequence[tuple[str, Score]]) -> str:
     head = "".join(f"<th>{name}</th>" for name in (first, "precision", "recall", "F1", "", "gold", "found"))
     rows = []
-    for number, (name, score) in enumerate(scores.items()):
+    for number, (name, score) in enumerate(scores):
         figures = "".join(f"<td>{100 * value:.1f}</td>" for value in (score.precision, score.recall, score.f1))
         bar = f'<td style="text-align:left"><i class="bar" style="width:{6 * score.f1:.2f}em"></i></td>'
         kind = ' class="all"' if name == "all" and not number else ""

@@ -48,6 +48,23 @@ class Clusters:
                 out.write(f"{self.paths[word] or '0'}\t{word}\t{self.counts[word]}\n")
 
 
+def words_of(lines: Iterable[str], min_count: int) -> tuple[list[list[str]], dict[str, int]]:
+    """Return the words of each line, and how often those occur that are not rarer than that, the most frequent first.
+
+    Examples
+    --------
+    >>> words_of(["a b a", "b c"], 2)
+    ([['a', 'b', 'a'], ['b', 'c']], {'a': 2, 'b': 2})
+    """
+    check_count("min_count", min_count, low=1)
+    sentences = [line.split() for line in lines]
+    every = Counter(word for sentence in sentences for word in sentence)
+    counts = {word: n for word, n in sorted(every.items(), key=lambda item: (-item[1], item[0])) if n >= min_count}
+    if not counts:
+        raise CorpusError(f"there is nothing to learn from: no word of the text occurs {min_count} times or more")
+    return sentences, counts
+
+
 def train_clusters(
     lines: Iterable[str],
     clusters: int = 1000,
@@ -77,14 +94,9 @@ def train_clusters(
     True
     """
     check_count("clusters", clusters, low=1)
-    check_count("min_count", min_count, low=1)
-    sentences = [line.split() for line in lines]
-    every = Counter(word for sentence in sentences for word in sentence)
-    counts = {word: n for word, n in sorted(every.items(), key=lambda item: (-item[1], item[0])) if n >= min_count}
-    if not counts:
-        raise CorpusError(f"there is nothing to cluster: no word of the text occurs {min_count} times or more")
+    sentences, counts = words_of(lines, min_count)
     number = {word: i for i, word in enumerate(counts)}
-    tokens = np.fromiter((number.get(w, NO_WORD) for s in sentences for w in s), np.uint32, every.total())
+    tokens = np.fromiter((number.get(w, NO_WORD) for s in sentences for w in s), np.uint32)
     line_ptr = np.zeros(len(sentences) + 1, np.int64)
     np.cumsum([len(s) for s in sentences], out=line_ptr[1:])
     cluster_of, paths = brown_clusters(tokens, line_ptr, len(counts), clusters, progress, threads or 0)

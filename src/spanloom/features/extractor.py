@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from spanloom._native import FeatureCounts as NativeCounts
 from spanloom._native import FeatureRows, Lattices, SegmentLayout, SparseRows
 from spanloom.base.errors import CorpusError, ModelFileError, NotFittedError, ParameterError
+from spanloom.base.model_file import forget
 from spanloom.corpus import Sentence
 from spanloom.corpus.columns import missing_column
 from spanloom.corpus.trees import heads_of
@@ -222,6 +224,16 @@ class FeatureExtractor:
         kept._rows = self._fitted().keep(np.ascontiguousarray(ids, np.uint32))
         return kept
 
+    def renumbered(self, numbers: npt.NDArray[np.uint32]) -> FeatureExtractor:
+        """Return an extractor of the same features whose rows have ``numbers[f]`` for feature ``f``.
+
+        For features that share a row of weights. What is known of features is not copied.
+        """
+        made = copy(self)
+        made._rows = self._fitted().renumbered(numbers)
+        forget(numbers)
+        return made
+
     def numbers_in(self, other: FeatureExtractor) -> npt.NDArray[np.int64]:
         """Return for each feature the number of the one with its name in another extractor, -1 if that lacks it.
 
@@ -274,15 +286,10 @@ class FeatureExtractor:
                 resources=resources,
             )
             extractor = cls(features, header["sites"])
-            extractor._rows = FeatureRows.from_state(
-                extractor._program,
-                extractor._native_sites,
-                array(arrays, "strings", np.uint8),
-                array(arrays, "string_ends", np.uint64),
-                array(arrays, "pool_sizes", np.uint64),
-                array(arrays, "template_of", np.uint32),
-                array(arrays, "keys", np.uint32),
-            )
+            read = [array(arrays, name, dtype) for name, dtype in _STORED]
+            extractor._rows = FeatureRows.from_state(extractor._program, extractor._native_sites, *read)
+            for one in read:
+                forget(one)
         except (ValueError, KeyError, OverflowError) as error:
             raise ModelFileError(f"the features of the model are damaged: {error}") from None
         return extractor
@@ -316,6 +323,10 @@ class FeatureExtractor:
         return missing_column(name, sentence, number, f"template {str(template)!r} reads")
 
 
+_STORED = (
+    ("strings", np.uint8), ("string_ends", np.uint64), ("pool_sizes", np.uint64), ("template_of", np.uint32),
+    ("keys", np.uint32),
+)  # fmt: skip
 _AT_HEAD = re.compile(r"head\((.*)\)")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from spanloom.features.resources import read_resource
 from spanloom.features.separator_sets import clusters
 from spanloom.features.sets import BY_SITES, NAMED
 from spanloom.features.templates import LOOKUPS, SIZE, Template, View
+
+_BROWN = re.compile(r"\bbrown\b")
 
 
 @dataclass(frozen=True)
@@ -162,8 +165,21 @@ class FeatureSet:
                 templates = [*NAMED[parts[i]], *(text for text in own if text not in NAMED[parts[i]])]
         return replace(self, templates=templates, name="+".join(parts)) if parts != self.name.split("+") else self
 
+    def for_sites(self, sites: str) -> FeatureSet:
+        """Return the set without templates that speak of segments, if the sites are tokens or gaps.
+
+        Examples
+        --------
+        >>> FeatureSet(["word", "segment(word)"]).for_sites("gaps").templates
+        ('word',)
+        """
+        if sites not in ("tokens", "gaps"):
+            return self
+        kept = [text for text in self.templates if all(one.at_tokens for one in _parsed((text,)))]
+        return replace(self, templates=kept) if len(kept) < len(self.templates) else self
+
     def with_clusters(self) -> FeatureSet:
-        """Return a set with templates for its resource ``brown``: itself if it has some.
+        """Return a set with templates for its resource ``brown``, its own or one; others, ``brown2``…, get the same.
 
         Examples
         --------
@@ -172,7 +188,11 @@ class FeatureSet:
         """
         views = [atom.view for template in self.parsed() for atom in template.atoms]
         used = any(op.kind in LOOKUPS and op.names[0] == "brown" for view in views for op in view.operations)
-        return self if used else self.plus(clusters())
+        made = self if used else self.plus(clusters())
+        own = [text for text in made.templates if _BROWN.search(text)]
+        for name in sorted(name for name in self.resources if re.fullmatch(r"brown[0-9]+", name)):
+            made = made.plus(_BROWN.sub(name, text) for text in own)
+        return made
 
     def uses_own(self) -> bool:
         """Tell whether a template reads the user's own features."""

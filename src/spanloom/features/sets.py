@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spanloom.features.mention_sets import SETS as MENTION_SETS
+from spanloom.features.segment_sets import SETS as SEGMENT_SETS
 from spanloom.features.separator_sets import SETS as SEPARATOR_SETS
 
 DEFAULT = (
@@ -71,48 +72,6 @@ CRFSUITE_LIKE = (
 
 CRFSUITE_LIKE_POS = (*CRFSUITE_LIKE, "pos[-1..1]", "prefix(pos, 2)[-1..1]")
 """What the tutorial of python-crfsuite uses; the data need a column ``pos``."""
-
-JIE_CHAIN = (
-    "word[-1..0]",
-    "pos[-1..0]",
-    "shape(word)[-1..0]",
-    "prefix(word, 1..3)",
-    "suffix(word, 1..3)",
-)
-"""Jie, Muis & Lu (2017), linear chain."""
-
-JIE_SEMI = (
-    "first(word)[-1]",
-    "first(pos)[-1]",
-    "first(shape(word))[-1]",
-    "last(word)[1]",
-    "last(pos)[1]",
-    "last(shape(word))[1]",
-    "left(word, 0..7)",
-    "left(pos, 0..7)",
-    "left(shape(word), 0..7)",
-    "right(word, 0..7)",
-    "right(pos, 0..7)",
-    "right(shape(word), 0..7)",
-    "segment(word) >= 2",
-    "size",
-    "first(prefix(word, 1..3))",
-    "last(suffix(word, 1..3))",
-    "first(word)",
-    "first(pos)",
-    "last(word)",
-    "last(pos)",
-)
-"""Jie, Muis & Lu (2017), segments: what stands before, after and in them. The affixes are those of the end words;
-strings of words that occur once are left out, as they could only be learned by heart."""
-
-DEP = (
-    "word & head(word)",
-    "word & head(word) & deprel",
-    "pos & head(pos)",
-    "pos & head(pos) & deprel",
-)
-"""Dependency features for any model (Jie, Muis & Lu 2017): a token and its head, with and without the arc's label."""
 
 
 def _window(view: str) -> tuple[str, ...]:
@@ -221,6 +180,23 @@ MCDONALD = (
 how far the step goes, and which words and parts of speech it skips (McDonald, Crammer & Pereira 2005). The data need a
 column ``pos``."""
 
+SHA_PEREIRA = (
+    "bias",
+    "word[-2..2]",
+    "word[-1] & word[0]",
+    "word[0] & word[1]",
+    "pos[-2..2]",
+    *(f"pos[{i}] & pos[{i + 1}]" for i in range(-2, 2)),
+    *(f"pos[{i}] & pos[{i + 1}] & pos[{i + 2}]" for i in range(-2, 1)),
+    "distance",
+    "word[left] & word[right]",
+    "pos[left] & pos[right]",
+    "word[between]",
+    "pos[between]",
+)
+"""The predicates of Sha & Pereira (2003) for noun phrases, and what McDonald, Crammer & Pereira (2005) always add for
+pairs of tokens. The data need a column ``pos``."""
+
 ALEX_GENIA = (
     "bias",
     "word[-2..2]",
@@ -248,6 +224,14 @@ ALEX_GENIA = (
 """Alex, Haddow & Grover (2007): the tagger of Curran & Clark (2003) and features for biomedical text. The data need a
 column ``pos``; the others are made from the whole document, see ``spanloom.annotators.documents``."""
 
+ALEX_GENIA_PAPER = (
+    *(template for template in ALEX_GENIA if template not in ("abbreviation[-1..1]", "verb", "font")),
+    "abbreviation-term[-1..1]",
+    "verb-lemma",
+)
+"""The same by the paper's words: short forms of gazetteer terms (``abbreviation-term``, with lexicons), lemmas of
+verbs, no fonts, which GENIA does not have."""
+
 NAMED: dict[str, tuple[str, ...]] = {
     "default": DEFAULT,
     "default-gaps": DEFAULT_GAPS,
@@ -260,11 +244,11 @@ NAMED: dict[str, tuple[str, ...]] = {
     "nersuite": NERSUITE,
     "mcdonald": MCDONALD,
     "mcdonald-words": MCDONALD_WORDS,
+    "sha-pereira": SHA_PEREIRA,
     "own": ("own",),
-    "jie-chain": JIE_CHAIN,
-    "jie-semi": JIE_SEMI,
-    "dep": DEP,
+    **SEGMENT_SETS,
     **SEPARATOR_SETS,
     **MENTION_SETS,
     "alex-genia": ALEX_GENIA,
+    "alex-genia-paper": ALEX_GENIA_PAPER,
 }

@@ -22,6 +22,7 @@ EXTENSIONS = {
     "gum": (),
     "uner": (),
     "biocreative": (),
+    "ace": (),
     "sample": (),
     "text": ("txt",),
     "given": (),

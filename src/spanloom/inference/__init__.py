@@ -1,11 +1,11 @@
 """What a model believes of a sentence: probabilities of mentions, the best sets, samples."""
 
 from spanloom.inference.batch import Batch, ReadChain, Reader
+from spanloom.inference.cases import Cases
 from spanloom.inference.distribution import Distribution, Marginals
 from spanloom.inference.enumeration import Enumeration
 from spanloom.inference.independent import Independent
 from spanloom.inference.joint import Joint
-from spanloom.inference.mixture import Mixture
 from spanloom.inference.nesting import Nesting
 from spanloom.inference.readings import Reading, segment_reading, separator_reading, tag_reading
 from spanloom.inference.reread import Reread
@@ -16,12 +16,12 @@ from spanloom.inference.unfolded import unfolded_trellis
 
 __all__ = [
     "Batch",
+    "Cases",
     "Distribution",
     "Enumeration",
     "Independent",
     "Joint",
     "Marginals",
-    "Mixture",
     "Nesting",
     "ReadChain",
     "Reader",

@@ -10,6 +10,7 @@ import numpy as np
 from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.inference.best import best_tuples
+from spanloom.inference.cases import Cases
 from spanloom.inference.distribution import (
     MISSING,
     STRUCTURES,
@@ -20,7 +21,6 @@ from spanloom.inference.distribution import (
     growing,
     in_order,
 )
-from spanloom.inference.mixture import Mixture
 
 
 class Joint(Distribution):
@@ -116,7 +116,7 @@ class Joint(Distribution):
                 cases.append(Joint([*before.parts[:i], given, *before.parts[i + 1 :]], self.names))
             if before is None:
                 break
-        return None if not cases else cases[0] if len(cases) == 1 else Mixture(cases)
+        return None if not cases else cases[0] if len(cases) == 1 else Cases(cases)
 
     def _without(self, mention: Mention, places: Sequence[int]) -> Joint | None:
         parts = list(self.parts)

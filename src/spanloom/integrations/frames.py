@@ -88,17 +88,21 @@ def tag(
 def connect_duckdb(
     connection: Any, model: str | os.PathLike[str] | Recognizer, name: str = "mentions", *, threads: int | None = None
 ) -> None:
-    """Add a function to a DuckDB connection: ``SELECT id, unnest(mentions(abstract), max_depth := 2) FROM papers``.
+    """Add two functions to a DuckDB connection: ``mentions`` for a text, ``mentions_in`` for a table.
+
+    ``SELECT id, unnest(mentions(abstract), max_depth := 2) FROM papers``; ``FROM mentions_in('papers', 'abstract')``.
 
     Parameters
     ----------
     connection
-        Of the package ``duckdb``.
+        Of the package ``duckdb``, version 1.1 or newer.
     model
         A model file or a recogniser.
     name
         Of the function. It takes a text and returns a list of structs: ``label``, ``start_char``, ``end_char``,
-        ``text``, ``prob``. DuckDB calls it with vectors of texts, which go through Arrow.
+        ``text``, ``prob``. DuckDB calls it with vectors of texts, which go through Arrow. Its name with ``_in`` behind
+        it is that of a table macro: it takes the names of a table and of its column of texts, and returns a row for
+        each mention, with the columns of the table before those of the struct. Both are gone with the connection.
     """
     arrow = need("pyarrow", "frames")
     ner = model if isinstance(model, Recognizer) else opened(model, threads)
@@ -114,6 +118,13 @@ def connect_duckdb(
         return arrow.ListArray.from_arrays(arrow.array(bounds), arrow.StructArray.from_arrays(fields, names))
 
     connection.create_function(name, mentions, ["VARCHAR"], struct, type="arrow", null_handling="special")
+    # DuckDB has no table functions in Python; a macro over the scalar one is called like one.
+    one, many = (f'"{written}"' for written in (name.replace('"', '""'), f"{name}_in".replace('"', '""')))
+    connection.execute(
+        f"CREATE OR REPLACE TEMP MACRO {many}(source, column_of_texts) AS TABLE "
+        f"SELECT given.*, unnest({one}(struct_extract(given, column_of_texts)), max_depth := 2) "
+        "FROM (FROM query_table(source)) AS given"
+    )
 
 
 def _table(frame: Any) -> tuple[Any, Any]:

@@ -56,7 +56,7 @@ class Adagrad(StructureTrainer):
 
         def weights() -> Weights:
             features, global_weights = learner.weights()
-            return Weights(features.reshape(-1, problem.structure.columns), global_weights)
+            return Weights.learned(features.reshape(-1, problem.structure.columns), global_weights)
 
         for number in range(1, self.iterations + 1):
             loss = learner.epoch()

@@ -277,7 +277,7 @@ class LBFGS(StructureTrainer):
 
 
 def weights_of(objective: Likelihood, structure: Structure, x: Floats) -> Weights:
-    return Weights(objective.weights(x).reshape(-1, structure.columns), objective.global_weights(x))
+    return Weights.learned(objective.weights(x).reshape(-1, structure.columns), objective.global_weights(x))
 
 
 def native_tying(tied: Tied | None) -> Tying | None:

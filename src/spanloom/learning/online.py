@@ -1,8 +1,9 @@
-"""Online learning of subset scores (McDonald, Crammer & Pereira 2005), with averaging.
+"""Online learning of subset scores (McDonald, Crammer & Pereira 2005), with or without averaging.
 
 For each sentence, with y = +1 for its correct subsets and y = −1 for the wrong ones among its k best,
 
-    mira         min ½‖w − w'‖²  subject to  y · score ≥ 1 for all of them (Hildreth's method)
+    mira         min ½‖w − w'‖²  subject to  y · score ≥ 1 for all of them (Hildreth's method); with ``all_pairs``
+                 subject to  score ≥ score' + 1 of every correct one and every wrong one (figure 4 of the paper)
     perceptron   w += y · f / m          where  y · score ≤ 0, m being how many of the same y are wrong
     loglinear    min ½‖w − w'‖² + limit · Σ log(1 + exp(−y · score)): decisions of their own, of probability σ(score)
 """
@@ -49,10 +50,13 @@ class Online(Trainer):
     max_iter, patience
         As in ``Trainer``; usually 10 epochs.
     aggressiveness
-        How much one sentence may change the weights, relative to what is usual.
+        How much one sentence may change the weights, relative to what is usual. With 1e9, as much as it takes.
+    average
+        Whether the mean of the weights after every sentence is what was learned, or the last ones, as the paper has it.
     """
 
     aggressiveness: float = 1.0
+    average: bool = True
 
     usual = 10
     limit: ClassVar[float]
@@ -61,6 +65,10 @@ class Online(Trainer):
     def most(self) -> float:
         return self.limit * self.aggressiveness
 
+    @property
+    def averages(self) -> bool:
+        return self.average
+
     def check(self) -> None:
         super().check()
         check_number("aggressiveness", self.aggressiveness, low=0)
@@ -68,10 +76,26 @@ class Online(Trainer):
 
 @dataclass(frozen=True)
 class Mira(Online):
-    """Large margins by Hildreth's method."""
+    """Large margins by Hildreth's method.
+
+    Parameters
+    ----------
+    max_iter, patience, aggressiveness, average
+        As in ``Online``.
+    all_pairs
+        Whether margins are between every correct and every wrong subset of a sentence, instead of 1 on the one side of
+        zero and -1 on the other. A sentence without mentions teaches nothing then, and zero is no natural threshold:
+        choose it on development data.
+    """
+
+    all_pairs: bool = False
 
     name = "mira"
     limit = 0.01
+
+    @property
+    def rule(self) -> str:
+        return "ranking" if self.all_pairs else self.name
 
 
 @dataclass(frozen=True)
@@ -125,7 +149,7 @@ def native_restrictions(names: Collection[str]) -> Restrictions:
 
 
 def learn_subsets(trainer: Trainer, problem: SubsetProblem, *, seed: int) -> Steps[SubsetWeights]:
-    """Train; yields each epoch's record and a function that returns the averaged weights."""
+    """Train; yields each epoch's record and a function that returns the weights, averaged if the trainer does so."""
     start = time.perf_counter()
     learner = SubsetLearner(
         problem.rows,
@@ -135,7 +159,7 @@ def learn_subsets(trainer: Trainer, problem: SubsetProblem, *, seed: int) -> Ste
         problem.types,
         problem.max_gap,
         problem.gold,
-        trainer.name,
+        trainer.rule,
         trainer.most,
         problem.k,
         native_restrictions(problem.restrictions),
@@ -143,7 +167,7 @@ def learn_subsets(trainer: Trainer, problem: SubsetProblem, *, seed: int) -> Ste
     )
 
     def weights() -> SubsetWeights:
-        tokens, distances, table, pair_weights = learner.averaged()
+        tokens, distances, table, pair_weights = learner.weights(trainer.averages)
         return SubsetWeights(
             tokens.reshape(-1, len(ROLES) * problem.types), distances, pair_weights.reshape(-1, problem.types), table
         )

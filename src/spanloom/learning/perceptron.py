@@ -38,7 +38,7 @@ class Perceptron(StructureTrainer):
 
         def weights() -> Weights:
             features, global_weights = learner.averaged()
-            return Weights(features.reshape(-1, problem.structure.columns), global_weights)
+            return Weights.learned(features.reshape(-1, problem.structure.columns), global_weights)
 
         for number in range(1, self.iterations + 1):
             mistakes = learner.epoch()

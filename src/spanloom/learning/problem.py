@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from spanloom._native import CompressedRows, SparseRows, Structure, Supervision
 from spanloom.base.arrays import Floats, Floats32, Tied
 from spanloom.base.errors import ParameterError
+from spanloom.base.fixed_point import rounded
 from spanloom.base.parameters import check_count
 from spanloom.base.settings import Settings
 from spanloom.learning.follow import Steps
@@ -22,10 +24,46 @@ ROUGH = 1e-2
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a component has learned: ``features[f, column]`` and one weight per global cell."""
+    """What a component has learned: ``features[f, column]`` and one weight per global cell.
 
-    features: Floats32
+    Features may share a row: then that of feature ``f`` is ``rows[index[f]]``, and ``features`` makes a copy.
+
+    Examples
+    --------
+    >>> some = Weights(np.array([[1, 2], [3, 4]], np.float32), np.zeros(0), np.array([1, 0, 1], np.uint32))
+    >>> some.features.tolist(), some.shape
+    ([[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]], (3, 2))
+    """
+
+    rows: Floats32
     globals: Floats
+    index: npt.NDArray[np.uint32] | None = None
+
+    @property
+    def features(self) -> Floats32:
+        """Weights by feature and column."""
+        return self.rows if self.index is None else self.rows[self.index]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Features and columns."""
+        return len(self.rows if self.index is None else self.index), self.rows.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Number of all weights."""
+        features, columns = self.shape
+        return features * columns + self.globals.size
+
+    def at(self, features: npt.NDArray[np.integer[Any]] | slice, column: int) -> Floats32:
+        """Return the weights of some features in one column."""
+        found: Floats32 = self.rows[features if self.index is None else self.index[features], column]
+        return found
+
+    @classmethod
+    def learned(cls, features: Floats32, global_weights: Floats) -> Weights:
+        """Return what a training came to, rounded once: a recogniser in memory and in its file are the same."""
+        return cls(rounded(features), global_weights)
 
     @classmethod
     def zeros(cls, features: int, structure: Structure) -> Weights:
@@ -99,6 +137,16 @@ class Trainer(Settings):
     def most(self) -> float:
         """How much one subset may move the weights at most, for trainers of subset scores."""
         return 1.0
+
+    @property
+    def rule(self) -> str:
+        """What the native core calls its way to move them."""
+        return self.name
+
+    @property
+    def averages(self) -> bool:
+        """Whether the weights of subset scores are the mean of those after every sentence."""
+        return True
 
     def roughly(self) -> Trainer:
         """Return the same for a training that only a choice goes by: it may stop sooner."""

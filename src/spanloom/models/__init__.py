@@ -14,6 +14,7 @@ from spanloom.models.hypergraph import Hypergraph
 from spanloom.models.joined import Joined
 from spanloom.models.layered import Innermost, Layered, Outermost
 from spanloom.models.memm import Memm
+from spanloom.models.mixture import Mixture
 from spanloom.models.multilabel import Multilabel
 from spanloom.models.segmental import Segmental
 from spanloom.models.semimarkov import SemiMarkov
@@ -40,6 +41,7 @@ __all__ = [
     "Joined",
     "Layered",
     "Memm",
+    "Mixture",
     "Model",
     "Multilabel",
     "NestedGuided",

@@ -89,6 +89,17 @@ class Task:
         """The numbers of tokens."""
         return [len(sentence) for sentence in self.sentences]
 
+    @property
+    def shown(self) -> tuple[Mentions, list[int]]:
+        """All mention sets that are learned from, also those that a teacher believes; and the lengths of sentences."""
+        more = [
+            (list(own), len(s))
+            for s in self.sentences
+            if s.known is not None and s.known.believed is not None
+            for _, own in s.known.believed.sets
+        ]
+        return [*self.gold, *(own for own, _ in more)], [*self.lengths, *(n for _, n in more)]
+
 
 @dataclass(frozen=True)
 class Model(Settings):
@@ -128,6 +139,11 @@ class Model(Settings):
     def takes_partial(self) -> bool:
         """Whether it can learn from partial annotation."""
         return True
+
+    @property
+    def takes_beliefs(self) -> bool:
+        """Whether it can learn from what a teacher believes, see ``Known.believed``."""
+        return False
 
     @property
     def penalised(self) -> bool:

@@ -38,7 +38,7 @@ from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.fitting import Fitted, fit_model
 from spanloom.models.guesses import TEMPLATE, with_guesses
-from spanloom.models.reduction import Parts, Reduction, of_labels, restore_parts
+from spanloom.models.reduction import Parts, Reduction, of_labels, restore_parts, train_part
 from spanloom.models.trained import Trained
 from spanloom.schemes import flatten, layers_of
 
@@ -152,7 +152,7 @@ class _Training:
             gold = [_of_group(group, mentions, "outermost") for mentions in task.gold]
             dev = None if task.dev is None else _watched(group, _with(task.dev, seen_dev, self.own))
             templates = (TEMPLATE,) if seen else ()
-            fitted = self.model.train_part(with_seen, number, gold, dev, _name(group), len(order), templates)
+            fitted = train_part(self.model.part, with_seen, number, gold, dev, _name(group), len(order), templates)
             done.append(fitted)
             if number + 1 < len(order):
                 # A penalty that was chosen on development data is that of the part: its doubles have no such data.
@@ -175,7 +175,7 @@ class _Training:
         def train(number: int, group: Group) -> Fitted:
             gold = [_of_group(group, mentions, "outermost") for mentions in task.gold]
             dev = None if task.dev is None else _watched(group, task.dev)
-            return self.model.train_part(apart, number, gold, dev, _name(group), len(order))
+            return train_part(self.model.part, apart, number, gold, dev, _name(group), len(order))
 
         return self._run(train, range(len(order)), order)
 

@@ -20,7 +20,7 @@ import numpy as np
 from spanloom._native import Lattices, SegmentLayout
 from spanloom.corpus.document import Sentence
 from spanloom.corpus.mention import Mention
-from spanloom.corpus.trees import arcs_to_right, heads_of, is_single_arc, is_valid_span
+from spanloom.corpus.trees import all_heads_of, arcs_to_right, heads_of, is_single_arc, is_valid_span
 from spanloom.models.segments import SegmentModel
 from spanloom.models.semimarkov import SemiMarkov
 
@@ -48,9 +48,7 @@ class Guided(SegmentModel):
 
     def lattices(self, sentences: Sequence[Sentence], layout: SegmentLayout) -> Lattices:
         lengths = np.array([len(s) for s in sentences], np.int64)
-        heads = [heads_of(s, number) for number, s in enumerate(sentences)]
-        flat = np.concatenate(heads) if heads else np.zeros(0, np.int32)
-        return Lattices.guided(lengths, flat, self.longest or 1, layout, single=self.single)
+        return Lattices.guided(lengths, all_heads_of(sentences), self.longest or 1, layout, single=self.single)
 
 
 @dataclass(frozen=True)

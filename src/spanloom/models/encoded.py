@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,8 +71,8 @@ class Encoded(Structured):
         """Undo ``header`` and ``arrays``."""
         return cls(model, components, extractor, weights, KeptNetwork.from_file(header, below(arrays, f"{ENCODER}.")))
 
-    def _rows(self, sentences: Sequence[Sentence], threads: int | None) -> tuple[SparseRows, Shapes]:
-        rows, shapes = super()._rows(sentences, threads)
+    def _rows(self, sentences: Sequence[Sentence], threads: int | None, own: bool = False) -> tuple[SparseRows, Shapes]:
+        rows, shapes = super()._rows(sentences, threads, own)
         table = site_table(self.model.sites, shapes.lengths, shapes.lattices)
         return with_values(rows, self.kept.network.score([s.tokens for s in sentences], table, threads)), shapes
 
@@ -112,7 +111,7 @@ class Encoded(Structured):
 
     def pruned(self, least: float) -> Trained:
         own = [one.features[: self.extractor.size] for one in self.weights]
-        weights = [replace(w, features=without_small(f, least)) for w, f in zip(self.weights, own, strict=True)]
+        weights = [Weights(without_small(f, least), w.globals) for w, f in zip(self.weights, own, strict=True)]
         smaller = Encoded(self.model, self.components, *without_unused(self.extractor, weights), self.kept)
         smaller.set_penalty(self.penalty)
         smaller.penalty_curve = self.penalty_curve
@@ -139,14 +138,14 @@ class Encoded(Structured):
 
 def with_scores(features: int, weights: Sequence[Weights]) -> list[Weights]:
     """Return weights with a row more for each column of each component: 1 in its own column."""
-    columns = [one.features.shape[1] for one in weights]
+    columns = [one.shape[1] for one in weights]
     tables = room(features + sum(columns), columns)
     at = features
     for table, one in zip(tables, weights, strict=True):
         table[:features] = one.features
         table[at : at + table.shape[1]] = np.eye(table.shape[1], dtype=np.float32)
         at += table.shape[1]
-    return [replace(one, features=table) for one, table in zip(weights, tables, strict=True)]
+    return [Weights(table, one.globals) for one, table in zip(weights, tables, strict=True)]
 
 
 def with_values(rows: SparseRows, scores: Floats32) -> SparseRows:

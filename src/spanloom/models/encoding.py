@@ -90,7 +90,7 @@ def fit_encoded(model: StructuredModel, task: Task, encoder: Encoder) -> tuple[T
     trainer = task.trainer
     if not isinstance(trainer, AdamW):
         raise ParameterError(f"a model with an encoder learns by the trainer 'adamw', not by {trainer.name!r}")
-    components = model.components(task.gold, task.lengths)
+    components = model.components(*task.shown)
     check_chosen(model, components, task.penalty)
     check_untied(model, components)
     corpus = EncodedCorpus(model, task, components)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spanloom.base.errors import CorpusError, ParameterError
+from spanloom.corpus.document import Sentence
+from spanloom.corpus.known import Believed, Known
 from spanloom.decisions.penalty import by_label
 from spanloom.learning import Interrupted, Iteration
 from spanloom.models.base import MODELS, Model, Task
@@ -36,6 +38,18 @@ def fit_model(model: Model, task: Task) -> Fitted:
             f"the model {model.name!r} does not learn over blocks of sentences; leave out learner=…, or choose one of "
             f"{', '.join(name for name, kind in MODELS.items() if kind.in_blocks)}"
         )
+    believed = [number for number, s in enumerate(task.sentences) if s.known is not None and s.known.believed]
+    if believed and not model.takes_beliefs:
+        able = sorted(name for name, kind in MODELS.items() if kind is not type(model) and kind().takes_beliefs)
+        raise ParameterError(
+            f"sentence {believed[0]} has what a teacher believes, and the model {model.name!r} does not learn from it; "
+            f"choose one of {', '.join(able)}, or a mixture of these"
+        )
+    if task.trainer.name == "perceptron" and any(s.known is not None for s in task.sentences):
+        raise ParameterError(
+            "the perceptron learns from whole annotation only, and some sentences are annotated in part, or have what "
+            'a teacher believes; take trainer="lbfgs", or leave them out'
+        )
     if not model.takes_partial:
         for number, sentence in enumerate(task.sentences):
             if sentence.known is not None:
@@ -44,7 +58,7 @@ def fit_model(model: Model, task: Task) -> Fitted:
                     "from whole annotation only; choose a likelihood model such as edge, state, chain or semimarkov, "
                     "or leave such sentences out"
                 )
-    held = hold(model, task.sentences, task.keep)
+    held = hold(model, _with_best(model, task.sentences, believed), task.keep)
     if not any(held.mentions):
         raise CorpusError(
             f"there is nothing to learn: none of the {len(task.sentences)} training sentences has a mention"
@@ -54,8 +68,36 @@ def fit_model(model: Model, task: Task) -> Fitted:
     kept, gone = model.narrow(held.mentions, task.lengths)
     held = Held(kept, held.lost + gone, held.misread)
     resolved = model.resolve(kept, task.lengths)
+    sentences = _holding(resolved, task.sentences, believed)
     try:
-        trained, history = resolved.fit(replace(task, gold=kept))
+        trained, history = resolved.fit(replace(task, sentences=sentences, gold=kept))
     except Interrupted as stop:
         return Fitted(stop.learned, stop.history, held, stop)
     return Fitted(trained, history, held)
+
+
+def _with_best(model: Model, sentences: Sequence[Sentence], believed: Sequence[int]) -> Sequence[Sentence]:
+    """Sentences of which something is believed, with the most probable mentions: they say what there is to learn."""
+    made = list(sentences)
+    for number in believed:
+        one, told = made[number], _believed(made[number])
+        (kept,) = hold(model, [one.with_mentions(list(told.best))], "longest").mentions
+        made[number] = one.with_mentions(kept)
+    return made
+
+
+def _holding(model: Model, sentences: Sequence[Sentence], believed: Sequence[int]) -> Sequence[Sentence]:
+    """The sentences with what the model can hold of the mention sets that are believed."""
+    made = list(sentences)
+    for number in believed:
+        one, told = made[number], _believed(made[number])
+        kept = hold(model, [one.with_mentions(list(own)) for _, own in told.sets], "longest").mentions
+        sets = tuple((p, tuple(own)) for (p, _), own in zip(told.sets, kept, strict=True))
+        made[number] = replace(one, known=Known(labels=(), believed=replace(told, sets=sets)))
+    return made
+
+
+def _believed(sentence: Sentence) -> Believed:
+    if sentence.known is None or sentence.known.believed is None:
+        raise ValueError("nothing is believed of this sentence")
+    return sentence.known.believed

@@ -29,7 +29,7 @@ from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Model, Task
 from spanloom.models.contrast import Contrast, Pair
 from spanloom.models.holding import Holder
-from spanloom.models.reduction import Parts, Reduction, restore_parts
+from spanloom.models.reduction import Parts, Reduction, restore_parts, train_part
 from spanloom.models.trained import Seen, Trained
 from spanloom.schemes.flat import apart, first_discontinuous
 from spanloom.schemes.joined import is_outside, join_labels, read_runs, runs
@@ -103,7 +103,7 @@ class Joined(Reduction):
         if task.dev is not None:
             dev = [s.with_mentions(labels.runs(labels.reachable(s.mentions, len(s)), len(s))) for s in task.dev]
         gold = [labels.runs(mentions, n) for mentions, n in zip(task.gold, task.lengths, strict=True)]
-        fitted = self.train_part(task, 0, gold, dev, "", 1)
+        fitted = train_part(self.part, task, 0, gold, dev, "", 1)
         types = frozenset(m.label for mentions in task.gold for m in mentions)
         return JoinedParts(self, fitted.trained, labels, types, task.features), fitted.history
 

@@ -23,7 +23,7 @@ from spanloom.corpus.mention import Mention
 from spanloom.features import FeatureExtractor
 from spanloom.learning import Iteration
 from spanloom.models.base import Mentions, Task
-from spanloom.models.reduction import Parts, Reduction, restore_parts
+from spanloom.models.reduction import Parts, Reduction, restore_parts, train_part
 from spanloom.models.trained import Trained
 from spanloom.schemes.flat import first_discontinuous
 from spanloom.schemes.layers import DIRECTIONS, layers_of
@@ -65,7 +65,7 @@ class Layers(Reduction):
                 None if task.dev is None else [s.with_mentions(_layer(s.mentions, level, direction)) for s in task.dev]
             )
             layer = [layers[level] if level < len(layers) else [] for layers in layered]
-            fitted = self.train_part(task, level, layer, dev, f"layer {level + 1}" if levels > 1 else "", levels)
+            fitted = train_part(self.part, task, level, layer, dev, f"layer {level + 1}" if levels > 1 else "", levels)
             parts.append(fitted.trained)
             history += fitted.history
         labels = frozenset(m.label for mentions in task.gold for m in mentions)

@@ -86,52 +86,53 @@ class Reduction(Model):
     def trainer(self, given: Trainer | str) -> Trainer:
         return self.part.trainer(given)
 
-    def train_part(
-        self,
-        task: Task,
-        number: int,
-        gold: Mentions,
-        dev: Sequence[Sentence] | None,
-        name: str,
-        parts: int,
-        templates: Sequence[str] = (),
-    ) -> Fitted:
-        """Train the part of a number on other mentions than the task's; ``dev`` has its own already.
 
-        ``name`` is for records, and so is ``parts``, the number of all parts.
-        """
+def train_part(
+    part: Model,
+    task: Task,
+    number: int,
+    gold: Mentions,
+    dev: Sequence[Sentence] | None,
+    name: str,
+    parts: int,
+    templates: Sequence[str] = (),
+) -> Fitted:
+    """Train the part of a number on other mentions than the task's; ``dev`` has its own already.
 
-        def numbered(record: Iteration) -> Iteration:
-            return replace(record, component=number, part=name, parts=parts)
+    ``name`` is for records, and so is ``parts``, the number of all parts.
+    """
 
-        def tell(record: Iteration) -> None:
-            if task.listener is not None:
-                task.listener(numbered(record))
+    def numbered(record: Iteration) -> Iteration:
+        return replace(record, component=number, part=name, parts=parts)
 
-        sentences = [s.with_mentions(m) for s, m in zip(task.sentences, gold, strict=True)]
-        by_label = task.penalty if isinstance(task.penalty, Mapping) else {}
-        learned = {m.label for mentions in gold for m in mentions}
-        if by_label or (
-            isinstance(task.penalty, str) and learned.isdisjoint(m.label for s in dev or () for m in s.mentions)
-        ):
-            wanted: penalty.Wanted = 0.0  # set below, or nothing to choose it on
-        else:
-            wanted = task.penalty
-        own = replace(
-            task,
-            sentences=sentences,
-            gold=[],
-            features=task.features.plus(templates),
-            penalty=wanted,
-            dev=dev,
-            listener=tell,
-            start=_part_of(task.start, number, gold),
-        )
-        fitted = fit_model(self.part, own)
-        trained = fitted.whole()  # without the other parts, one that was stopped is of no use
-        if by_label:
-            trained.set_penalty(of_labels(by_label, trained.labels))
-        return replace(fitted, history=[numbered(record) for record in fitted.history])
+    def tell(record: Iteration) -> None:
+        if task.listener is not None:
+            task.listener(numbered(record))
+
+    sentences = [s.with_mentions(m) for s, m in zip(task.sentences, gold, strict=True)]
+    by_label = task.penalty if isinstance(task.penalty, Mapping) else {}
+    learned = {m.label for mentions in gold for m in mentions}
+    if by_label or (
+        isinstance(task.penalty, str) and learned.isdisjoint(m.label for s in dev or () for m in s.mentions)
+    ):
+        wanted: penalty.Wanted = 0.0  # set below, or nothing to choose it on
+    else:
+        wanted = task.penalty
+    own = replace(
+        task,
+        sentences=sentences,
+        gold=[],
+        features=task.features.plus(templates),
+        penalty=wanted,
+        dev=dev,
+        listener=tell,
+        start=_part_of(task.start, part.name, number, gold),
+    )
+    fitted = fit_model(part, own)
+    trained = fitted.whole()  # without the other parts, one that was stopped is of no use
+    if by_label:
+        trained.set_penalty(of_labels(by_label, trained.labels))
+    return replace(fitted, history=[numbered(record) for record in fitted.history])
 
 
 class Parts(Trained):
@@ -143,9 +144,7 @@ class Parts(Trained):
         What the task asked for; the parts have the features that they use.
     """
 
-    def __init__(
-        self, model: Reduction, parts: Sequence[Trained], labels: frozenset[str], features: FeatureSet
-    ) -> None:
+    def __init__(self, model: Model, parts: Sequence[Trained], labels: frozenset[str], features: FeatureSet) -> None:
         self.model, self._parts, self.labels, self.penalty = model, list(parts), labels, {}
         self.extractor = _no_features(parts, features)
 
@@ -264,15 +263,19 @@ class Parts(Trained):
         }
 
 
-def _part_of(start: Trained | None, number: int, gold: Mentions) -> Trained | None:
-    """The part to start from: the one of the same number, or if it shares no label, the one that shares most."""
+def _part_of(start: Trained | None, model: str, number: int, gold: Mentions) -> Trained | None:
+    """The part to start from: the one of the same number, or if it shares no label, the one that shares most.
+
+    Parts of the same model come first.
+    """
     if start is None:
         return None
     labels = {m.label for mentions in gold for m in mentions}
     parts = [part for part in start.parts if not isinstance(part, _OwnTagger)]
-    if number < len(parts) and parts[number].labels & labels:
+    alike = [part for part in parts if part.model.name == model] or parts
+    if number < len(parts) and parts[number] in alike and parts[number].labels & labels:
         return parts[number]
-    return max(parts, key=lambda part: len(part.labels & labels), default=None)
+    return max(alike, key=lambda part: len(part.labels & labels), default=None)
 
 
 def of_labels(values: Mapping[str, float], labels: Collection[str]) -> Penalty:

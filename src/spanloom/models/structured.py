@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from spanloom.models.contrast import TRANSITIONS, Cell, Contrast, ContrastBuilde
 from spanloom.models.decoding import Dev, decode_all
 from spanloom.models.learner import ComponentLearner, LocalLearner
 from spanloom.models.parts import Watch, learn_apart, learn_together
-from spanloom.models.tables import side_by_side, without_unused
+from spanloom.models.tables import reader, side_by_side, stored_weights, without_unused
 from spanloom.models.trained import Trained, WeightColumn, chunks
 from spanloom.models.warm import Wanted, carried, further
 
@@ -50,8 +50,7 @@ CHUNK = 1 << 18
 class StructuredModel(Model):
     """A model that is made of components."""
 
-    in_blocks = True
-    takes_encoder = True
+    in_blocks = takes_encoder = takes_beliefs = True
 
     @abstractmethod
     def components(self, gold: Mentions, lengths: Sequence[int]) -> list[Component]:
@@ -76,7 +75,7 @@ class StructuredModel(Model):
 
             return fit_encoded(self, task, task.encoder)
         trainer = structure_trainer(task.trainer)
-        components = self.components(task.gold, task.lengths)
+        components = self.components(*task.shown)
         check_chosen(self, components, task.penalty)  # before the training, not after it
         learner = (task.learner or LocalLearner)(self, task, trainer)
         try:
@@ -129,8 +128,7 @@ class StructuredModel(Model):
     @classmethod
     def restore(cls, header: Mapping[str, Any], arrays: Arrays, extractor: FeatureExtractor) -> Trained:
         model, components = cls.from_header({name: value for name, value in header.items() if name != ENCODER})
-        numbers = range(len(components))
-        weights = [Weights(arrays[f"component.{i}.features"], arrays[f"component.{i}.globals"]) for i in numbers]
+        weights = [stored_weights(arrays, i) for i in range(len(components))]
         if ENCODER in header:
             from spanloom.models.encoded import Encoded
 
@@ -153,21 +151,22 @@ class Structured(Trained):
     ) -> None:
         for component, one in zip(components, weights, strict=True):
             shape = (extractor.size + more, len(component.columns))  # weights for more rows than there are features
-            if one.features.shape != shape or one.features.dtype != np.float32 or one.globals.dtype != np.float64:
-                raise ValueError(f"weights must be {shape} float32, not {one.features.shape} {one.features.dtype}")
+            if one.shape != shape or one.rows.dtype != np.float32 or one.globals.dtype != np.float64:
+                raise ValueError(f"weights must be {shape} float32, not {one.shape} {one.rows.dtype}")
         self.model, self.components, self.extractor = model, components, extractor
         self.labels, self.penalty = labels_of(components), {}
         self.decoder, self.weights = side_by_side([c.structure for c in components], weights)
         self.finder = Finder.of(components, self.weights, self.decoder)
+        self.reader = reader(extractor, self.weights)  # makes rows for the decoder; the extractor, with own numbers
 
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
     ) -> Mentions:
         return self._search(*self._rows(sentences, threads), threads)
 
-    def _rows(self, sentences: Sequence[Sentence], threads: int | None) -> tuple[SparseRows, Shapes]:
+    def _rows(self, sentences: Sequence[Sentence], threads: int | None, own: bool = False) -> tuple[SparseRows, Shapes]:
         shapes = self.model.shapes(sentences, self.extractor.layout)
-        return self.extractor.transform(sentences, threads, shapes.lattices), shapes
+        return (self.extractor if own else self.reader).transform(sentences, threads, shapes.lattices), shapes
 
     def _search(self, rows: SparseRows, shapes: Shapes, threads: int | None) -> Mentions:
         if self.finder is not None:
@@ -194,7 +193,7 @@ class Structured(Trained):
                 yield parts[0] if len(parts) == 1 else Joint(parts)
 
     def pruned(self, least: float) -> Trained:
-        weights = [replace(one, features=without_small(one.features, least)) for one in self.weights]
+        weights = [Weights(without_small(one.features, least), one.globals) for one in self.weights]
         smaller = Structured(self.model, self.components, *without_unused(self.extractor, weights))
         smaller.set_penalty(self.penalty)
         smaller.penalty_curve = self.penalty_curve
@@ -257,9 +256,9 @@ class Structured(Trained):
         return done
 
     def contrasts(self, sentences: Sequence[Sentence], pairs: Sequence[Pair]) -> Iterator[Contrast]:
-        rows, shapes = self._rows(sentences, None)
+        rows, shapes = self._rows(sentences, None, own=True)
         table = Table(rows)
-        first = list(accumulate((one.features.size + one.globals.size for one in self.weights), initial=0))
+        first = list(accumulate((one.size for one in self.weights), initial=0))
         names = [list(component.global_names()) for component in self.components]
 
         def weight(key: int) -> Weight:
@@ -305,7 +304,7 @@ class Structured(Trained):
                 continue
             if cell >= size:
                 name = names[cell - size]
-                key = first + weights.features.size + cell - size
+                key = first + weights.size - weights.globals.size + cell - size
                 what = Cell(site, name, name, count)
                 found.add_one(what, key, float(weights.globals[cell - size]), Weight(name, TRANSITIONS))
                 continue
@@ -313,7 +312,7 @@ class Structured(Trained):
             ids, values = table.row(number, row)
             words = component.words(column, *quoted(tokens, site))
             keys = np.where(ids < self.extractor.size, first + ids * width + column, -1)
-            found.add(Cell(site, component.columns[column], words, count), keys, weights.features[ids, column], values)
+            found.add(Cell(site, component.columns[column], words, count), keys, weights.at(ids, column), values)
 
     def start_for(self, wanted: Wanted, global_cells: int) -> Weights | None:
         return carried(self.components, self.weights, wanted, global_cells)
@@ -330,7 +329,7 @@ class Structured(Trained):
     @property
     def untrained(self) -> frozenset[str]:
         pairs = zip(self.components, self.weights, strict=True)
-        return frozenset().union(*(c.types for c, one in pairs if not one.features.any() and not one.globals.any()))
+        return frozenset().union(*(c.types for c, one in pairs if not one.rows.any() and not one.globals.any()))
 
     # The mention penalty
 
@@ -382,12 +381,12 @@ class Structured(Trained):
         for component, weights in zip(self.components, self.weights, strict=True):
             prefix = f"{'/'.join(sorted(component.types))}: " if several else ""
             for k, name in enumerate(component.columns):
-                own = weights.features[: self.extractor.size, k]
+                own = weights.at(slice(self.extractor.size), k)
                 yield WeightColumn(prefix + name, own, self.extractor.name, component.words(k))
 
     @property
     def weight_count(self) -> int:
-        return sum(one.features.size + one.globals.size for one in self.weights)
+        return sum(one.size for one in self.weights)
 
     def header(self) -> dict[str, Any]:
         return self.model.header(self.components)

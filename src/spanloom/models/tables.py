@@ -6,6 +6,7 @@ component padded to whole vectors. Weights are views of this table: there is no 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -14,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from spanloom._native import ChoiceStructure, Decoder, Structure, weight_table
-from spanloom.base.arrays import Floats32
+from spanloom.base.arrays import Arrays, Floats32
 from spanloom.base.model_file import forget
+from spanloom.base.packing import INDEX
 from spanloom.features import FeatureExtractor
 from spanloom.learning import Weights
 
+SHARED = re.compile(r"^(?:.+\.)?component\.[0-9]+\.features$")
+"""Names of tables in model files whose equal rows stay one row in memory, see ``base.packing.unpack``."""
 _BLOCK = 1 << 16  # rows that are copied at a time
 
 
@@ -37,8 +41,13 @@ def room(rows: int, columns: Sequence[int]) -> list[Floats32]:
 
 
 def side_by_side(structures: Sequence[Structure], weights: Sequence[Weights]) -> tuple[Decoder, list[Weights]]:
-    """Return a decoder, and the weights as views of its table; those that are such already are not copied."""
-    features = [one.features for one in weights]
+    """Return a decoder, and the weights as views of its table; those that are such already are not copied.
+
+    Where features share rows, in the same way in all components, so do they in the table.
+    """
+    if len({id(one.index) for one in weights}) > 1:
+        weights = [Weights(one.features, one.globals) for one in weights]
+    features = [one.rows for one in weights]
     columns = [own.shape[1] for own in features]
     table: Any = _common(features, columns)
     if table is None:
@@ -48,9 +57,21 @@ def side_by_side(structures: Sequence[Structure], weights: Sequence[Weights]) ->
                 to[first : first + _BLOCK] = own[first : first + _BLOCK]
                 forget(own)
         table = made[0].base if made else np.zeros((0, 0), np.float32)
-        weights = [replace(one, features=own) for one, own in zip(weights, made, strict=True)]
+        weights = [replace(one, rows=own) for one, own in zip(weights, made, strict=True)]
     parts = [(structure, one.globals) for structure, one in zip(structures, weights, strict=True)]
     return Decoder.over(parts, table), list(weights)
+
+
+def reader(extractor: FeatureExtractor, weights: Sequence[Weights]) -> FeatureExtractor:
+    """Return what makes the rows for a decoder of such weights: features that share a row have its number."""
+    index = weights[0].index if weights else None
+    return extractor if index is None else extractor.renumbered(index)
+
+
+def stored_weights(arrays: Arrays, number: int) -> Weights:
+    """Return the weights of a component in a model file."""
+    name = f"component.{number}.features"
+    return Weights(arrays[name], arrays[f"component.{number}.globals"], arrays.get(name + INDEX))
 
 
 def _common(features: Sequence[Floats32], columns: Sequence[int]) -> Floats32 | None:
@@ -78,5 +99,5 @@ def without_unused(extractor: FeatureExtractor, weights: Sequence[Weights]) -> t
         used |= one.features.any(axis=1)
     if used.all():
         return extractor, list(weights)
-    smaller = [replace(one, features=np.ascontiguousarray(one.features[used])) for one in weights]
+    smaller = [Weights(np.ascontiguousarray(one.features[used]), one.globals) for one in weights]
     return extractor.keep(np.flatnonzero(used)), smaller

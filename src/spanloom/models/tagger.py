@@ -81,6 +81,7 @@ class Tagger(StructuredModel):
     name = "tagger"
     penalised = False
     takes_partial = False
+    takes_beliefs = False
     holds = "one label for every token"
 
     @property

@@ -88,7 +88,7 @@ class ShardedLearner(ComponentLearner):
     def _prepare(self, model: StructuredModel, blocks: int | None) -> None:
         """Give the blocks to the crew, merge their features, and find out which are alike."""
         task, trainer, crew = self.task, self.trainer, self.crew
-        components = model.components(task.gold, task.lengths)
+        components = model.components(*task.shown)
         blocks = block_count(sum(task.lengths)) if blocks is None else blocks
         counts = crew.count(list(cut(task, blocks)), task, model)
         self.extractor = FeatureExtractor(task.features, model.sites).fit_counts(counts, task.threads)
@@ -108,7 +108,7 @@ class ShardedLearner(ComponentLearner):
             objective,
             np.zeros(size),
             lambda x: self._weights(number, x),
-            convex=all(sentence.known is None for sentence in self.task.sentences),
+            convex=all(s.known is None or s.known.believed is not None for s in self.task.sentences),
             threads=self.task.threads,
             component=number,
         )

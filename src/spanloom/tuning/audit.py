@@ -22,6 +22,7 @@ from spanloom.base.parameters import check_count
 from spanloom.configuration import configure
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.crossfit import cross_fit
+from spanloom.drawing.audit import TOP, audit_html
 from spanloom.models.holding import hold
 from spanloom.recognizer import Recognizer
 from spanloom.tuning.odds import SURE, Odds, Rates, against, alone, examples, logit
@@ -87,6 +88,10 @@ class Audit:
     suspects: list[Suspect]
     judged: int
     unheld: int
+
+    def _repr_html_(self) -> str:
+        """Show the surest suspects in notebooks."""
+        return audit_html(self.suspects[:TOP], len(self.suspects))
 
 
 def audit(

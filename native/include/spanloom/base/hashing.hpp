@@ -44,55 +44,64 @@ class HashSlots {
   template <class Same>
   std::uint32_t find(std::uint64_t tag, Same same) const {
     if (slots_.empty()) return kNone;
-    for (std::size_t at = mix(tag) & mask_;; at = (at + 1) & mask_) {
+    for (std::size_t at = place(tag);; at = next(at)) {
       const Slot& slot = slots_[at];
       if (slot.id == kNone) return kNone;
-      if (slot.tag == tag && same(slot.id)) return slot.id;
+      if (slot.holds(tag) && same(slot.id)) return slot.id;
     }
   }
 
   // Asks for the memory that find(tag, …) will read, so that several lookups can wait for memory at the same time.
   SPANLOOM_INLINE void prefetch(std::uint64_t tag) const {
-    if (!slots_.empty()) spanloom::prefetch(&slots_[mix(tag) & mask_]);
+    if (!slots_.empty()) spanloom::prefetch(&slots_[place(tag)]);
   }
 
   // The caller has made sure that the key is not there yet.
   void insert(std::uint64_t tag, std::uint32_t id) {
-    if (2 * (used_ + 1) > slots_.size()) grow(slots_.empty() ? 16 : 2 * slots_.size());
-    place(tag, id);
+    if (room(used_ + 1) > slots_.size()) grow(slots_.empty() ? 16 : 2 * slots_.size());
+    put(tag, id);
     ++used_;
   }
 
-  // Makes room for n keys, so that inserting them does not move the slots again.
+  // Makes room for n keys and no more, so that inserting them does not move the slots again.
   void reserve(std::size_t n) {
-    std::size_t size = 16;
-    while (size < 2 * n) size *= 2;
-    if (size > slots_.size()) grow(size);
+    if (room(n) > slots_.size()) grow(room(n));
   }
 
  private:
   struct Slot {
-    std::uint64_t tag = 0;
+    std::uint32_t low = 0, high = 0;  // of the tag: as one number it would make a slot 16 bytes long
     std::uint32_t id = kNone;
+
+    bool holds(std::uint64_t tag) const {
+      return low == static_cast<std::uint32_t>(tag) && high == static_cast<std::uint32_t>(tag >> 32);
+    }
   };
 
-  void place(std::uint64_t tag, std::uint32_t id) {
-    std::size_t at = mix(tag) & mask_;
-    while (slots_[at].id != kNone) at = (at + 1) & mask_;
-    slots_[at] = {tag, id};
+  // Slots for n keys: five of eight are used, so that what is not there is missed after three or four.
+  static std::size_t room(std::size_t n) { return n + (3 * n + 4) / 5 + 1; }
+
+  std::size_t place(std::uint64_t tag) const {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::size_t>(static_cast<Wide>(mix(tag)) * slots_.size() >> 64);
+  }
+  std::size_t next(std::size_t at) const { return at + 1 == slots_.size() ? 0 : at + 1; }
+
+  void put(std::uint64_t tag, std::uint32_t id) {
+    std::size_t at = place(tag);
+    while (slots_[at].id != kNone) at = next(at);
+    slots_[at] = {static_cast<std::uint32_t>(tag), static_cast<std::uint32_t>(tag >> 32), id};
   }
 
   void grow(std::size_t size) {
     LargeVector<Slot> old(size);
     old.swap(slots_);
-    mask_ = size - 1;
     for (const Slot& slot : old) {
-      if (slot.id != kNone) place(slot.tag, slot.id);
+      if (slot.id != kNone) put(static_cast<std::uint64_t>(slot.high) << 32 | slot.low, slot.id);
     }
   }
 
   LargeVector<Slot> slots_;
-  std::size_t mask_ = 0;
   std::size_t used_ = 0;
 };
 

@@ -45,38 +45,6 @@ bool all_above(const double* a, const double* b, std::size_t n);
 // kLane / 2.
 std::size_t places_above(const double* a, const double* b, double limit, std::size_t n, std::int32_t* places);
 
-// A chain of up to kShortRow padded labels, whole sentences at a time. limits: [limit_rows, stride], the last row for
-// all steps that follow; a value that is not above its limit has lost something, and all_above is what they return.
-inline constexpr std::size_t kShortRow = 16;
-
-// tops[t] = the largest score of row t; out[t, y] = exp(scores[t, y] + padding[y] - tops[t]), where padding is 0 for
-// labels and -inf for what follows them. Rows whose top is not finite hold anything.
-void exp_rows(const double* scores, const double* padding, std::size_t sites, std::size_t stride, double* out,
-              double* tops);
-
-struct ForwardRows {
-  const double* exps;    // [sites, stride]
-  const double* start;   // [stride]
-  const double* matrix;  // [labels, stride]
-  const double* limits;
-  std::size_t limit_rows, sites, labels, stride;
-};
-// alpha[0] = start * exps[0], alpha[t] = (alpha[t - 1] matrix) * exps[t], each divided by its sum, which goes to sums.
-bool forward_rows(const ForwardRows& given, double* alpha, double* sums);
-
-struct BackwardRows {
-  const double* exps;      // [sites, stride]
-  const double* alpha;     // [sites, stride]
-  const double* end;       // [stride]
-  const double* reversed;  // [labels, stride]: the transposed matrix
-  const double* limits;    // from the end
-  std::size_t limit_rows, sites, labels, stride;
-};
-// With beta[last] = end and beta[t - 1] = right[t] reversed, right[t] = exps[t] * beta[t], both scaled such that
-// alpha[t] . beta[t] = 1 for all t: out[t] = alpha[t] * beta[t], and right[t] = exps[t] * beta[t] with the scale of
-// beta[t - 1]. Row 0 of right is not written.
-bool backward_rows(const BackwardRows& given, double* out, double* right);
-
 // One Viterbi step: best[y] = scores[y] + max over x < rows of previous[x] + matrix[x, y], back[y] = the first best x.
 void max_step(const double* previous, const double* matrix, const double* scores, std::size_t rows, std::size_t stride,
               double* best, std::int32_t* back);

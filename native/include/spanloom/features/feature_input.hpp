@@ -19,7 +19,6 @@ enum class Sites : std::uint8_t {
 struct TokenInput {
   std::vector<std::int64_t> sentence_ptr{0};  // [sentences + 1]: sentence s has tokens sentence_ptr[s] .. [s + 1]
   std::vector<StringList> columns;            // [columns], each with one string a token
-  std::vector<std::uint64_t> hashes;          // [tokens]: hash_bytes of the first column, where they are known already
   std::vector<std::int64_t> own_ptr;          // [tokens + 1]: own features of each token; empty if there are none
   StringList own_names;
   std::vector<float> own_values;             // as many as own_names, or empty if all are 1

@@ -18,7 +18,7 @@ namespace spanloom {
 using KeyStream = std::vector<std::uint32_t>;
 
 // Where the values of a template's feature at `at` in the stream start and end; `at` moves behind them.
-std::pair<std::size_t, std::size_t> next_key(const Template& t, const KeyStream& keys, std::size_t& at);
+std::pair<std::size_t, std::size_t> next_key(const Template& t, std::span<const std::uint32_t> keys, std::size_t& at);
 
 // The known features: key (template, values) -> id, exactly. Knows nothing of sentences or sites. Frozen: it never
 // changes, so any number of threads may ask.
@@ -27,7 +27,7 @@ class FeatureTable {
   // pools[p]: the strings that the values of view p (at the end: of own features) stand for, in ascending byte order;
   // template_of[f] and `keys`: the features by id. Throws std::invalid_argument if anything does not fit together.
   FeatureTable(std::shared_ptr<const Program> program, std::vector<StringPool> pools,
-               std::vector<std::uint32_t> template_of, const KeyStream& keys);
+               std::vector<std::uint32_t> template_of, std::span<const std::uint32_t> keys);
 
   std::size_t size() const { return template_of_.size(); }
   const Program& program() const { return *program_; }
@@ -59,6 +59,10 @@ class FeatureTable {
   bool may_have(std::uint32_t index, std::uint64_t tag) const {
     const std::uint64_t bit = filter_bit(index, tag);
     return (filter_[bit / 64] >> (bit % 64) & 1) != 0;
+  }
+
+  SPANLOOM_INLINE void prefetch_filter(std::uint32_t index, std::uint64_t tag) const {
+    spanloom::prefetch(&filter_[filter_bit(index, tag) / 64]);
   }
 
   // "word[-1]=the & word[0]=gene"
@@ -95,7 +99,7 @@ class FeatureTable {
   std::vector<StringPool> pools_;
   std::vector<std::uint32_t> template_of_;
   LargeVector<std::uint32_t> values_;  // values_[ptr_[f] .. ptr_[f + 1]]: the values of feature f
-  LargeVector<std::uint64_t> ptr_{0};
+  LargeVector<std::uint32_t> ptr_{0};
   std::vector<Lookup> lookups_;        // by template
   std::vector<std::uint64_t> filter_;  // bits, set at filter_bit of every feature that is not in a dense table
   std::uint64_t filter_mask_ = 0;

@@ -23,4 +23,14 @@ std::vector<double> hildreth(std::span<const double> gram, std::span<const doubl
 std::vector<double> soft_hildreth(std::span<const double> gram, std::span<const double> b, double upper,
                                   double tolerance, std::size_t max_sweeps);
 
+// The same for a ranking: the smallest change after which each of the first `right` vectors scores at least 1 more than
+// each of the others,
+//
+//   min 1/2 |d|^2 + upper * sum_{i < right <= j} max(0, 1 - (s_i + a_i . d) + (s_j + a_j . d)),
+//
+// from their scores s before it. There is an alpha for every pair; what is returned is their sum for each vector, so
+// that d = sum_{i < right} beta_i a_i - sum_{j >= right} beta_j a_j. A pair costs as much as there are vectors.
+std::vector<double> ranking_hildreth(std::span<const double> gram, std::span<const double> scores, std::size_t right,
+                                     double upper, double tolerance, std::size_t max_sweeps);
+
 }  // namespace spanloom

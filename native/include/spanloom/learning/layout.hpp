@@ -104,6 +104,7 @@ class Layout {
   void add_up_bundles(float* table, const std::vector<std::int64_t>& ptr, const std::vector<std::uint32_t>& ids,
                       std::size_t first, std::size_t level) const;
   void sparse_gradient(const float* difference, std::size_t c, double* sum) const;
+  void restricted_gradient(std::size_t c, const double* sum, std::span<double> gradient) const;
   void restricted_row(const double* params, std::size_t c, double* out) const;
 
   const CompressedRows& x_;

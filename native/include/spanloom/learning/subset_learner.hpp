@@ -17,6 +17,7 @@ namespace spanloom {
 // w += sum of alpha * y * f.
 enum class Rule : std::uint8_t {
   mira,        // the smallest change after which y * score >= 1 for all of them, as far as alpha <= limit allows
+  ranking,     // the same for score >= score' + 1 of every correct and every wrong one (figure 4 of the paper)
   perceptron,  // where y * score <= 0: limit, shared by those of the same y (Crammer & Singer 2003, uniform update)
   loglinear,  // the change d that minimises 1/2 |d|^2 - limit * log-likelihood of independent decisions, sigmoid(score)
 };
@@ -54,8 +55,8 @@ struct SubsetWeights {
   std::vector<float> pairs;                   // [pair features, types]
 };
 
-// Online learning of subset scores (McDonald, Crammer & Pereira 2005), with averaging: the result is the mean of the
-// weights after every sentence.
+// Online learning of subset scores (McDonald, Crammer & Pereira 2005). The result is the mean of the weights after
+// every sentence, or the last ones.
 class SubsetLearner {
  public:
   // gold[s]: the correct subsets of sentence s; their scores are ignored. The rows must outlive the learner. Throws
@@ -72,7 +73,7 @@ class SubsetLearner {
   // Visits every sentence once, in random order.
   Epoch epoch();
 
-  SubsetWeights averaged() const;
+  SubsetWeights weights(bool averaged) const;
 
  private:
   struct Constraint {
@@ -87,6 +88,10 @@ class SubsetLearner {
   Constraint constrain(std::size_t s, const Subset& subset, double y);
   double dot(std::size_t s, const Constraint& a, const Constraint& b);
   double token_dot(std::size_t s, std::size_t a, std::size_t b);
+  // The score below which wrong subsets satisfy all constraints.
+  double far(const std::vector<Constraint>& right) const;
+  std::vector<double> gram(std::size_t s, const std::vector<Constraint>& all, const std::vector<std::size_t>& members);
+  double loss(const std::vector<Constraint>& all) const;
   std::vector<double> steps(std::size_t s, const std::vector<Constraint>& all);
   void update(std::size_t s, const Constraint& one, double by);
 

@@ -45,6 +45,10 @@ class StringPool {
   std::size_t size() const { return strings_.size(); }
   std::string_view operator[](std::uint32_t id) const { return strings_[id]; }
   const StringList& strings() const { return strings_; }
+  void reserve(std::size_t strings, std::size_t bytes) {
+    strings_.reserve(strings, bytes);
+    slots_.reserve(strings);
+  }
 
   // The number of `text`, or kNone.
   std::uint32_t find(std::string_view text) const { return find(text, hash_bytes(text)); }

@@ -33,7 +33,9 @@ class TextTagger {
     SentenceMentions found;
   };
 
-  void tag(const TokenizedTexts& texts, Wanted wanted, Shard& shard) const;
+  // The features of a shard; words that texts know by numbers are among those that were looked up.
+  SparseRows rows(const TokenizedTexts& texts, const FeatureRows::LookedUp& words, const Shard& shard) const;
+  void tag(const TokenizedTexts& texts, const FeatureRows::LookedUp& words, Wanted wanted, Shard& shard) const;
 
   const FeatureRows& features_;
   const MentionFinder& finder_;

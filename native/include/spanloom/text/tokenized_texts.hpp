@@ -18,7 +18,8 @@ struct TokenizedTexts {
   std::vector<std::size_t> token_ptr{0};     // [sentences + 1]: sentence s has tokens token_ptr[s] .. [s + 1]
   std::vector<Range> chars;                  // [tokens], in code points of the document
   std::vector<Range> bytes;                  // [tokens], in bytes of the document
-  std::vector<std::uint64_t> hashes;         // [tokens]: hash_bytes of the words; empty if nobody has worked them out
+  StringList words;                          // the distinct words, if somebody knows them; else empty
+  std::vector<std::uint32_t> word_numbers;   // [tokens] of `words`, or empty
 
   std::size_t documents() const { return texts.size(); }
   std::size_t sentences() const { return token_ptr.size() - 1; }

@@ -49,7 +49,6 @@ class WordTable {
  private:
   struct Word {
     std::size_t start;            // in bytes_
-    std::uint64_t hash;           // hash_bytes
     std::uint32_t bytes, length;  // the latter in code points
     bool blank;
   };

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from spanloom.corpus.document import Document, find_tokens, surface
-from spanloom.corpus.known import Known
+from spanloom.corpus.known import Believed, Known
 from spanloom.corpus.mention import Mention, Part
 from spanloom.formats.align import CharMention, align, split_at_edges
 from spanloom.formats.assemble import assemble, cut_tokens, join_at
@@ -101,6 +101,8 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
     if join and len(joined := join_at(ranges, mentions)) < len(ranges):
         if len(set(known)) > 1:
             raise BadRecord("sentences=join cannot join sentences of which different things are known")
+        if known[0] is not None and known[0].believed is not None:
+            raise BadRecord("sentences=join cannot join sentences of which something is believed")
         ranges, chars, metas, known = joined, [None] * len(joined), [{} for _ in joined], known[: len(joined)]
     mentions = _within(ranges, mentions, report, where)
     doc = assemble(
@@ -124,6 +126,8 @@ def parse(record: Any, report: Report, where: str, policy: str = "strict", join:
 def _known(record: dict[str, Any], ranges: list[Part], length: int) -> list[Known | None]:
     """What is known of each sentence, in document tokens: what it says itself, or else the document."""
     whole = as_known(record.get("known"), "known", (0, length))
+    if whole is not None and whole.believed is not None:
+        raise BadRecord("what is believed is said of sentences: put known with believed into the objects of sentences")
     given = record.get("sentences") or []
     own = [item.get("known") if isinstance(item, dict) else None for item in given]
     found = [as_known(value, f"known of sentence {k}", ranges[k]) for k, value in enumerate(own)]
@@ -133,6 +137,12 @@ def _known(record: dict[str, Any], ranges: list[Part], length: int) -> list[Know
 def _moved(known: Known, firsts: list[int]) -> Known:
     """The same after tokens were split; token i begins at ``firsts[i]``."""
     ranges = known.ranges
+    if known.believed is not None:
+        sets = (
+            (p, tuple(Mention(m.label, tuple((firsts[a], firsts[b]) for a, b in m.parts)) for m in own))
+            for p, own in known.believed.sets
+        )
+        return Known(known.labels, None, Believed(tuple(sets), known.believed.weight))
     return Known(known.labels, None if ranges is None else tuple((firsts[a], firsts[b]) for a, b in ranges))
 
 

@@ -13,8 +13,8 @@ from spanloom.corpus import Document
 from spanloom.formats.spacy_docs import COLUMNS, KEY, check_ents, document_of, kept_tokens, placed
 from spanloom.integrations.spacy.by_characters import found_by_characters, native_by_characters
 from spanloom.integrations.spacy.examples import GOLD, documents_of, logger, warn_lost
-from spanloom.integrations.spacy.reading import DocReader
-from spanloom.integrations.spacy.writing import Found, write_found
+from spanloom.integrations.spacy.reading import DocReader, Rows
+from spanloom.integrations.spacy.writing import Found, Writing
 from spanloom.recognizer import Recognizer
 from spanloom.tagging import TextTagger, obstacle
 
@@ -150,16 +150,32 @@ class SpanloomPipe(_Pipe):  # type: ignore[misc]
 
     def pipe(self, stream: Iterable[Any], *, batch_size: int = 1000) -> Iterator[Any]:
         """Find the mentions of docs, a batch at a time."""
-        for docs in _batches(stream, batch_size):
+        for docs, rows in self._batches(stream, batch_size):
             try:
-                self.set_annotations(docs, self.predict(docs))
+                writing = Writing(docs, self.predict(docs, rows), self.spans_key, self.ents)
             except Exception as error:
                 self.get_error_handler()(self.name, self, docs, error)
-            else:
-                yield from docs
+                continue
+            # Each is written to just before it goes on, and not kept: a doc that nobody needs makes room for another.
+            for number in range(len(docs)):
+                doc, docs[number] = docs[number], None
+                try:
+                    writing.to(doc, number)
+                except Exception as error:
+                    self.get_error_handler()(self.name, self, [doc], error)
+                else:
+                    yield doc
 
-    def predict(self, docs: Sequence[Any]) -> Found:
-        """Return what is found in docs, which stay as they are."""
+    def predict(self, docs: Sequence[Any], rows: Sequence[Rows] | None = None) -> Found:
+        """Return what is found in docs, which stay as they are.
+
+        Parameters
+        ----------
+        docs
+            Of the pipeline.
+        rows
+            ``DocReader.rows`` of each, if they have been read already.
+        """
         ner = self.recognizer
         tagger = self._tagger
         if self.tokens == "model":
@@ -167,7 +183,7 @@ class SpanloomPipe(_Pipe):  # type: ignore[misc]
                 return found_by_characters(docs, ner, self.scores)
             return native_by_characters(docs, tagger, self.scores)
         if tagger is not None:
-            batch = self._reader.batch(docs)
+            batch = self._reader.batch(docs, [self._reader.rows(doc) for doc in docs] if rows is None else rows)
             return Found.native(batch, tagger.tag(batch.texts, probabilities=self.scores))
         documents = [document_of(doc, (), self.columns) for doc in docs]
         done = ner.predict(documents, probabilities=self.scores)
@@ -177,9 +193,32 @@ class SpanloomPipe(_Pipe):  # type: ignore[misc]
             mentions.append([placed(m, place) for m in one.mentions])
         return Found.of(mentions, self.scores)
 
+    def _batches(self, stream: Iterable[Any], most: int) -> Iterator[tuple[list[Any], list[Rows] | None]]:
+        """Some docs at a time, each read as it comes, while it is in the processor's cache."""
+        docs: list[Any] = []
+        rows: list[Rows] = []
+        tokens = 0
+        for doc in stream:
+            try:
+                # Those who cut the text anew, or tag by way of objects, need no rows.
+                if self.tokens != "model" and self.recognizer and self._tagger is not None:
+                    rows.append(self._reader.rows(doc))
+            except Exception as error:
+                self.get_error_handler()(self.name, self, [doc], error)
+                continue
+            docs.append(doc)
+            tokens += len(doc)
+            if len(docs) >= most or tokens >= TOKENS_AT_ONCE:
+                yield docs, rows or None
+                docs, rows, tokens = [], [], 0
+        if docs:
+            yield docs, rows or None
+
     def set_annotations(self, docs: Sequence[Any], found: Found) -> None:
         """Write what was found to the docs."""
-        write_found(docs, found, self.spans_key, self.ents)
+        writing = Writing(docs, found, self.spans_key, self.ents)
+        for number, doc in enumerate(docs):
+            writing.to(doc, number)
 
     # Learning
 
@@ -289,20 +328,6 @@ class SpanloomPipe(_Pipe):  # type: ignore[misc]
         names = ("settings", "spans_key", "ents", "scores", "tokens", "columns", "gold", "threads", "scorer")
         given = {"model": self.path, **{name: getattr(self, name) for name in names}}
         return _unpickled, (self.vocab, self.name, given, self.to_bytes())
-
-
-def _batches(stream: Iterable[Any], most: int) -> Iterator[list[Any]]:
-    """Some docs at a time: many, since spaCy and the native core displace each other's data, but not a whole corpus."""
-    docs: list[Any] = []
-    tokens = 0
-    for doc in stream:
-        docs.append(doc)
-        tokens += len(doc)
-        if len(docs) >= most or tokens >= TOKENS_AT_ONCE:
-            yield docs
-            docs, tokens = [], 0
-    if docs:
-        yield docs
 
 
 def _unpickled(vocab: Any, name: str, given: dict[str, Any], data: bytes) -> SpanloomPipe:

@@ -13,7 +13,9 @@ from spanloom._native import TokenizedTexts, WordTable
 from spanloom.base.extras import need
 
 Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.uint64]
 _MOST = 1 << 20
+_NONE = np.zeros((0, 3), np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,18 @@ class DocReader:
 
     def __init__(self) -> None:
         self._words = WordTable()
-        self._attrs: Any = need("spacy.attrs", "spacy")
+        attrs = need("spacy.attrs", "spacy")
+        self._columns = [attrs.ORTH, attrs.SPACY, attrs.SENT_START]  # names would be looked up anew
 
-    def batch(self, docs: Sequence[Any]) -> DocBatch:
+    def rows(self, doc: Any) -> Rows:
+        """Return key, blank behind it and start of a sentence of each word; quickest while a doc is new."""
+        made: Rows = doc.to_array(self._columns)
+        return made
+
+    def batch(self, docs: Sequence[Any], rows: Sequence[Rows]) -> DocBatch:
         """Return docs with their own tokens; sentences are theirs, or ours where they have none."""
         ptr = np.cumsum([0, *map(len, docs)])
-        attributes = [self._attrs.ORTH, self._attrs.SPACY, self._attrs.SENT_START]  # names would be looked up anew
-        arrays = [doc.to_array(attributes) for doc in docs if len(doc)]
-        words = np.concatenate(arrays) if arrays else np.zeros((0, 3), np.uint64)
+        words = np.concatenate([_NONE, *rows])
         if len(self._words) > _MOST:
             self._words = WordTable()
         for key in self._words.unknown(words).tolist():

@@ -19,6 +19,8 @@ from spanloom.tagging import TaggedBatch
 Ints = npt.NDArray[np.int64]
 _OUT, _IN, _BEGIN = 2, 1, 3
 """spaCy's numbers for the tags of entities."""
+_DENSE = 6
+"""A doc with more than one token of so many in mentions gets their labels by a column, others token by token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +71,43 @@ class Found:
         return cls(ptr, start, end, label, labels, np.array(probs) if probable else None, broken if any(broken) else ())
 
 
-def write_found(docs: Sequence[Any], found: Found, key: str, ents: str) -> None:
-    """Write mentions to docs: see ``formats.spacy_docs``."""
-    tokens, attrs = need("spacy.tokens", "spacy"), need("spacy.attrs", "spacy")
-    make, group, columns = tokens.Span, tokens.SpanGroup, [attrs.ENT_IOB, attrs.ENT_TYPE]
-    hashes = [docs[0].vocab.strings.add(label) for label in found.labels] if docs else []
-    bounds = found.ptr.tolist()
-    starts, ends, labels = found.start.tolist(), found.end.tolist(), [hashes[i] for i in found.label.tolist()]
-    tags = _Tags(docs, found, hashes) if ents == "flat" else None
-    parts = parts_key(key)
-    for d, (doc, first, last) in enumerate(zip(docs, bounds, bounds[1:], strict=False)):
-        spans = list(map(make, repeat(doc), starts[first:last], ends[first:last], labels[first:last]))
-        scores = {} if found.probs is None else {"scores": found.probs[first:last].copy()}
-        doc.spans[key] = group(doc, name=key, attrs=scores, spans=spans)
-        broken = found.broken[d] if found.broken else ()
-        if broken or parts in doc.spans:
-            set_parts(doc, broken, key)
-        if ents == "none" or not len(doc):
-            continue
-        if tags is not None and tags.flat[d] and not broken and not doc.ents:
-            doc.from_array(columns, tags.of(d))
-            continue
+class Writing:
+    """What was found in a batch, ready to be written to its docs; see ``formats.spacy_docs``.
+
+    Parameters
+    ----------
+    docs
+        Those of the batch; they may be let go of before they are written to.
+    key, ents
+        As in ``formats.spacy_docs.set_mentions``.
+    """
+
+    def __init__(self, docs: Sequence[Any], found: Found, key: str, ents: str) -> None:
+        tokens = need("spacy.tokens", "spacy")
+        self._make, self._group = tokens.Span, tokens.SpanGroup
+        hashes = [docs[0].vocab.strings.add(label) for label in found.labels] if docs else []
+        self._bounds = found.ptr.tolist()
+        self._starts, self._ends = found.start.tolist(), found.end.tolist()
+        self._labels = [hashes[i] for i in found.label.tolist()]
+        self._tags = _Tags(docs, found, hashes) if ents == "flat" else None
+        self._found, self._key, self._parts, self._ents = found, key, parts_key(key), ents
+
+    def to(self, doc: Any, number: int) -> None:
+        """Write to a doc, which has this number in the batch."""
+        found, own = self._found, slice(self._bounds[number], self._bounds[number + 1])
+        spans = list(map(self._make, repeat(doc), self._starts[own], self._ends[own], self._labels[own]))
+        scores = {} if found.probs is None else {"scores": found.probs[own].copy()}
+        doc.spans[self._key] = self._group(doc, name=self._key, attrs=scores, spans=spans)
+        broken = found.broken[number] if found.broken else ()
+        if broken or self._parts in doc.spans:
+            set_parts(doc, broken, self._key)
+        if self._ents == "none" or not len(doc):
+            return
+        if self._tags is not None and self._tags.flat[number] and not broken and not doc.ents:
+            self._tags.to(doc, number)
+            return
         mentions = [Mention(span.label_, ((span.start, span.end),)) for span in spans]
-        chosen = flat_of(mentions, bool(broken), ents)
+        chosen = flat_of(mentions, bool(broken), self._ents)
         if chosen is not None:
             wanted = set(chosen)
             set_entities(doc, [span for span, m in zip(spans, mentions, strict=True) if m in wanted])
@@ -102,21 +118,35 @@ class _Tags:
 
     def __init__(self, docs: Sequence[Any], found: Found, hashes: Sequence[int]) -> None:
         sizes = np.diff(found.ptr)
-        self.ptr = np.cumsum([0, *map(len, docs)])
+        ptr = np.cumsum([0, *map(len, docs)])
         before = np.concatenate([np.zeros(1, np.int64), found.end[:-1]])  # where the mention before ends
         before[np.minimum(found.ptr[:-1], len(before) - 1)] = 0
         late = found.start < before[: len(found.start)]
         counts = np.concatenate([np.zeros(1, np.int64), np.cumsum(late)])
         self.flat: list[bool] = (np.diff(counts[found.ptr]) == 0).tolist()
-        self._values = np.zeros((int(self.ptr[-1]), 2), np.uint64)
-        self._values[:, 0] = _OUT
-        start = found.start + np.repeat(self.ptr[:-1], sizes)
+        attrs = need("spacy.attrs", "spacy")
+        self._columns = [attrs.ENT_IOB, attrs.ENT_TYPE]
         lengths = found.end - found.start
-        covered = np.repeat(start - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
-        self._values[covered, 0] = _IN
-        self._values[covered, 1] = np.repeat(np.array(hashes, np.uint64)[found.label], lengths)
-        self._values[start, 0] = _BEGIN
+        ends = np.cumsum(lengths)
+        inside = np.repeat(found.start - ends + lengths, lengths) + np.arange(int(lengths.sum()))  # tokens of the docs
+        first = np.repeat(ptr[:-1], sizes)
+        labels = np.repeat(np.array(hashes, np.uint64)[found.label], lengths)
+        self._values = np.zeros((2, int(ptr[-1])), np.uint64)  # [tag or label, token]
+        self._values[0] = _OUT
+        covered = inside + np.repeat(first, lengths)
+        self._values[0, covered], self._values[1, covered] = _IN, labels
+        self._values[0, found.start + first] = _BEGIN
+        self._inside, self._labels = inside.tolist(), labels.tolist()
+        self._inside_ptr = np.concatenate([np.zeros(1, np.int64), ends])[found.ptr].tolist()
+        self._bounds = ptr.tolist()
 
-    def of(self, number: int) -> npt.NDArray[np.uint64]:
-        """Return the tag and the label of each token of a doc that is ``flat``."""
-        return self._values[self.ptr[number] : self.ptr[number + 1]]
+    def to(self, doc: Any, number: int) -> None:
+        """Write to a doc that is ``flat`` and has no entities; a column costs spaCy time for every token."""
+        own = slice(self._bounds[number], self._bounds[number + 1])
+        inside = slice(self._inside_ptr[number], self._inside_ptr[number + 1])
+        if (inside.stop - inside.start) * _DENSE > own.stop - own.start:
+            doc.from_array(self._columns, self._values[:, own].T)
+            return
+        doc.from_array(self._columns[0], self._values[0, own])
+        for token, label in zip(self._inside[inside], self._labels[inside], strict=True):
+            doc[token].ent_type = label

@@ -64,11 +64,19 @@ function pair(answer, one) {
 
 const surface = (sentence, m) => m.parts.map(([a, b]) => sentence.words.slice(a - sentence.first, b - sentence.first).map((word, i, all) => word + (i + 1 < all.length ? sentence.gaps[a - sentence.first + i] : "")).join("")).join(" … ");
 
+// Until the answer is drawn nothing may be ticked or pressed: it would be lost with what it was pressed on.
+function hold(held) {
+  for (const one of $("#pairs").querySelectorAll("button, input")) one.disabled = held;
+}
+
 async function take(answer, sentence, mentions) {
+  hold(true);
   try {
     await post(`/api/documents/${answer.document}/adjudicate`, { page: state.page, version: answer.version, sentence, mentions: mentions.map(({ label, parts }) => ({ label, parts })) });
     await sideBySide(shown);
   } catch (error) {
     tell("banner", error.message);
+  } finally {
+    hold(false);
   }
 }
