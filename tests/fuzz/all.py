@@ -23,6 +23,8 @@ ROOT = HERE.parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "fuzzing.json"
 NATIVE = {"native.cut": "fuzz_cut", "native.terms": "fuzz_terms"}
 """Harnesses of the native core, by target."""
+SAID = 25
+"""Lines of what a failed target said that are shown."""
 STARTING = 30
 """Seconds that a process may take before its first input and after its last."""
 
@@ -43,8 +45,10 @@ def fuzz(
 ) -> dict[str, Any]:
     """Fuzz one target and return what came of it."""
     options = [f"-max_total_time={seconds}", f"-artifact_prefix={found}/{name}-"]
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
     if most is not None:
         options += [f"-runs={most}", "-seed=1"]
+        env["PYTHONHASHSEED"] = "0"  # sets have one order, so that the same inputs come
     if corpora is not None:
         (corpora / name).mkdir(parents=True, exist_ok=True)
         options.append(str(corpora / name))
@@ -55,7 +59,7 @@ def fuzz(
             capture_output=True,
             timeout=seconds + 10 * STARTING,
             cwd=found,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env=env,
         )
         said, code = (done.stdout + done.stderr).decode("utf-8", "replace"), done.returncode
     except subprocess.TimeoutExpired as late:
@@ -176,6 +180,9 @@ def main() -> int:
         RESULTS.write_text(json.dumps(runs, indent=1) + "\n")
         RESULTS.with_suffix(".md").write_text(page(runs))
     failed = [name for name, made in results.items() if made["failed"]]
+    for name in failed:
+        lines = (found / f"{name}.log").read_text().splitlines()[-SAID:]
+        print(f"\n{name}, the last it said:", *(line[:500] for line in lines), sep="\n  ", file=sys.stderr)
     if failed:
         print(f"failed: {', '.join(failed)}; inputs and what was said are in {found}", file=sys.stderr)
     return 1 if failed else 0

@@ -83,6 +83,13 @@ def test_long_bodies_are_refused_whether_or_not_they_say_so() -> None:
     assert ask(guard, {**host, "Content-Length": "11"}, b"0123456789a")[0] == 413
     assert ask(guard, host, b"012345", b"6789a")[0] == 413
     assert ask(guard, {**host, "Content-Length": "-1"}, b"")[0] == 400
+    assert ask(guard, {**host, "Content-Length": "9" * 5000}, b"")[0] == 400  # Python reads 4,300 digits
+
+
+def test_a_path_is_not_longer_than_any_of_ours() -> None:
+    guard = Guard(echo)
+    assert ask(guard, {"Host": "localhost"}, b"", path="/" + 999 * "a")[0] == 200
+    assert ask(guard, {"Host": "localhost"}, b"", path="/" + 1000 * "a")[0] == 414
 
 
 def test_nobody_listens_to_the_world_without_a_secret() -> None:

@@ -66,6 +66,25 @@ def test_a_change_is_stored_and_its_past_version_is_a_conflict(client: TestClien
     assert client.post("/api/documents/1/redo", json={**body, "version": 2}).json()["sheet"]["mentions"] == [DNA]
 
 
+@pytest.mark.parametrize("number", [0, 2, 10**15])
+def test_what_is_asked_of_a_document_that_is_not_there_is_refused(
+    client: TestClient, project: Project, number: int
+) -> None:
+    """Nothing is written, and nobody holds it."""
+    body = {"annotator": "ann", "page": "x", "version": 0, "kind": "add", "change": {}, "sentence": 0, "mentions": []}
+    for last in ("actions", "undo", "redo", "open", "adjudicate"):
+        answer = client.post(f"/api/documents/{number}/{last}", json=body)
+        assert (answer.status_code, answer.json()) == (404, {"error": f"there is no document {number}"}), last
+    assert client.post("/api/pulse", json={**body, "document": number}).status_code == 404
+    assert project.locks.busy() == {}
+    assert project.db.value("SELECT count(*) FROM sheets") == 0
+
+
+def test_numbers_that_python_does_not_read_are_refused(client: TestClient) -> None:
+    assert client.get(f"/api/documents/{'9' * 900}?annotator=a").status_code == 404
+    assert client.get(f"/api/documents/{'9' * 5000}?annotator=a").status_code == 414
+
+
 def test_a_document_is_held_by_one_page(client: TestClient) -> None:
     def opened(page: str, **more: Any) -> bool:
         body = {"annotator": "ann", "page": page, **more}

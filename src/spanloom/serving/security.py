@@ -17,6 +17,9 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 """The names of this machine that are served without a token."""
+LONGEST_PATH = 1000
+"""Characters of an address without its query: the longest of ours have a fifth of that, and Python reads no number of
+more than 4,300 digits."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -130,9 +133,11 @@ class Guard:
             kind, _, value = given.partition(b" ")
             if kind.lower() != b"bearer" or not hmac.compare_digest(value.strip(), self.token):
                 return 401, "this server asks for its token: Authorization: Bearer TOKEN"
+        if len(scope["path"]) > LONGEST_PATH:
+            return 414, f"the path of an address may have {LONGEST_PATH:,} characters, not {len(scope['path']):,}"
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit():
-            return 400, "Content-Length must be a whole number"
+        if not length.isdigit() or len(length) > 18:
+            return 400, "Content-Length must be a whole number of at most 18 digits"
         return self._too_large() if int(length) > self.largest else None
 
     def _too_large(self) -> tuple[int, str]:

@@ -204,6 +204,7 @@ class Sheets:
                 sheet=sheet.to_json(),
             )
         if sheet.number is None:
+            self.documents.get(document)  # Missing if there is none
             who = annotator_number(write, annotator)
             done = write.execute("INSERT INTO sheets (document, annotator) VALUES (?, ?)", (document, who))
             sheet.number = int(done.lastrowid or 0)

@@ -46,8 +46,7 @@ def shown(project: Project, call: Call) -> Answer:
 def changed(project: Project, call: Call) -> Answer:
     """Make a change; it is on the disk when this returns. The answer is the sheet, or (``brief``) what has changed."""
     given = call.json()
-    annotator, page = check_annotator(given.get("annotator")), as_page(given.get("page"))
-    project.locks.check((call.document, annotator), page)
+    annotator = _holding(project, call.document, given)
     change = Change.from_json(given.get("change"))
     version = as_version(given.get("version"))
     before = project.sheets.get(call.document, annotator).confirmed
@@ -56,6 +55,14 @@ def changed(project: Project, call: Call) -> Answer:
     if len(before) < len(after) == len(project.documents.get(call.document).sentences):
         _learn_by_itself(project, call.document)
     return _told(sheet, given)
+
+
+def _holding(project: Project, document: int, given: dict[str, Any]) -> str:
+    """Return who writes; from now on the page holds the document, which must be there."""
+    annotator, page = check_annotator(given.get("annotator")), as_page(given.get("page"))
+    project.documents.get(document)
+    project.locks.check((document, annotator), page)
+    return annotator
 
 
 def _told(sheet: Sheet, given: dict[str, Any]) -> Answer:
@@ -83,8 +90,7 @@ def redone(project: Project, call: Call) -> Answer:
 
 def _step(project: Project, call: Call, way: str) -> Answer:
     given = call.json()
-    annotator, page = check_annotator(given.get("annotator")), as_page(given.get("page"))
-    project.locks.check((call.document, annotator), page)
+    annotator = _holding(project, call.document, given)
     step = project.sheets.undo if way == "undo" else project.sheets.redo
     return _told(step(call.document, annotator, as_version(given.get("version"))), given)
 
@@ -97,7 +103,7 @@ def pulse(project: Project, call: Call) -> Answer:
     document = given.get("document")
     if type(document) is int:
         annotator = check_annotator(given.get("annotator"))
-        as_number(document, "document")
+        project.documents.get(as_number(document, "document"))
         answer["mine"] = project.locks.take((document, annotator), page)
         answer["version"] = project.sheets.get(document, annotator).version
         answer["model"] = project.db.value("SELECT model FROM beliefs WHERE document = ?", document) or 0

@@ -53,10 +53,10 @@ def adjudicated(project: Project, call: Call) -> Answer:
     """Settle a sentence: its mentions are those given."""
     given = call.json()
     place = (call.document, ADJUDICATED)
+    doc = project.documents.get(call.document)
     project.locks.check(place, as_page(given.get("page")))
     wanted = Change.from_json({"add": given.get("mentions", []), "confirm": [given.get("sentence")]})
     sheet = project.sheets.get(*place)
-    doc = project.documents.get(call.document)
     (k,) = wanted.confirm
     if not 0 <= k < len(doc.sentences):
         raise Refused(f"there is no sentence {k}; the document has {len(doc.sentences)}")
