@@ -27,7 +27,7 @@ LIMITS = {
     "formats/compression.py": [compression.GROWTH, compression.ROOM],
     "formats/raw.py": [raw.MOST_BLANKS],
     "features/templates.py": [templates.MAX_CHARACTERS, templates.MAX_TEMPLATES],
-    "serving/security.py": [inspect.signature(security.Guard).parameters["largest"].default],
+    "serving/security.py": [inspect.signature(security.Guard).parameters["largest"].default, security.LONGEST_PATH],
     "serving/requests.py": [requests.MOST_TEXTS, requests.MOST_SETS],
     "workbench/api/call.py": [call.DEEPEST, call.LARGEST],
     "workbench/app.py": [app.LARGEST],
