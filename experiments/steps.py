@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import resource
 import time
 from collections.abc import Callable
@@ -146,15 +148,16 @@ CLUSTERS: dict[str, Callable[[Context], Path]] = {"brown": partial(clusters, 100
 
 
 def file_of(run: Run, context: Context) -> Path:
-    """Return where the model of a line is kept, for its students."""
-    return context.work / f"{''.join(c if c.isalnum() else '-' for c in run.name)}.loom"
+    """Return where the model of a line with these settings is kept, for its students."""
+    digest = hashlib.sha256(json.dumps(run.settings, sort_keys=True).encode()).hexdigest()[:12]
+    return context.work / f"{''.join(c if c.isalnum() else '-' for c in run.name)}.{digest}.loom"
 
 
 def taught(wanted: dict[str, Any] | None, context: Context) -> list[Document]:
     """Return what the model of an earlier line believes of unlabelled text."""
     if wanted is None:
         return []
-    path = file_of(Run(wanted["by"], {}), context)
+    path = file_of(next(run for run in runs() if run.name == wanted["by"]), context)
     if not path.exists():
         raise FileNotFoundError(f"the line {wanted['by']!r} comes first: its model is not in {path}")
     teacher = Recognizer.load(path, threads=1)

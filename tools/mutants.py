@@ -280,7 +280,9 @@ def chosen(given: argparse.Namespace, before: dict[str, dict[str, Any]]) -> dict
         if given.only:
             some = [one for one in some if one.place == given.only or one.place.rpartition(":")[0] == given.only]
         elif given.alive:
-            again = {tuple(one) for one in before.get(room, {}).get("alive", [])}
+            if room not in before:
+                sys.exit(f"no mutants of {room} were tried before; draw some with --sample")
+            again = {tuple(one) for one in before[room]["alive"]}
             lost = again - {(one.place, one.words) for one in mutants(room)}
             if lost:
                 sys.exit(f"{sorted(lost)[0][0]} is another line now; draw the mutants of {room} again")
@@ -301,12 +303,16 @@ def main() -> int:
     parser.add_argument("--alive", action="store_true", help="those that were alive the last time")
     parser.add_argument("--write", action="store_true", help="write benchmarks/results/mutants.md")
     given = parser.parse_args()
+    if unknown := [room for room in given.rooms if room not in TESTS]:
+        parser.error(f"there is no room {unknown[0]!r}; there are {', '.join(TESTS)}")
     results = RESULTS / "mutants.json"
     rooms = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
         package = copied(Path(folder))
         check(package)
         by_room = chosen(given, rooms)
+        if not any(by_room.values()):
+            sys.exit("there is no such mutant: nothing was tried")
         run = unchanged([room for room, drawn in by_room.items() if drawn], package)
         for room, drawn in by_room.items():
             alive = []

@@ -115,9 +115,7 @@ def _never(trained: Trained, sentences: Sequence[Sentence]) -> str:
 
 def _told(sentence: Sentence) -> Iterable[Sequence[Mention]]:
     """The mention sets of a sentence that was learned from: one, or those that a teacher believes."""
-    if sentence.known is None or sentence.known.believed is None:
-        return [sentence.mentions]
-    return [own for _, own in sentence.known.believed.sets]
+    return [sentence.mentions] if sentence.believed is None else [own for _, own in sentence.believed.sets]
 
 
 def never_two(sentences: Sequence[Sentence]) -> bool:

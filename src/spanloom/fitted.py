@@ -187,6 +187,12 @@ class FittedRecognizer(Parameters):
             raise ParameterError(f"The 'weight' parameter must be a number above 0. Got {weight!r} instead.")
         if not trained.model.probabilistic or trained.model.makes is not None:
             raise ParameterError(f"the model {trained.model.name!r} has no distribution of mentions to draw from")
+        if trained.belief == "scores" or self.belief_ == "scores":
+            raise ParameterError(
+                f"what {trained.model.name!r} gives mentions are scores, and no probabilities to draw from; teach with "
+                'a likelihood model such as state or edge, or train multilabel with trainer="loglinear"'
+            )
+        check_count("seed", self.seed if seed is None else seed, low=0)
         return self._taught(corpus, samples, float(weight), np.random.SeedSequence(self.seed if seed is None else seed))
 
     def _taught(

@@ -80,7 +80,7 @@ def train(
     documents = as_documents(corpus)
     if not any(len(s) for document in documents for s in document.sentences):
         raise CorpusError("there is nothing to learn from: the training corpus has no tokens")
-    if any(s.mentions and _is_believed(s) for document in documents for s in document.sentences):
+    if any(s.mentions and s.believed is not None for document in documents for s in document.sentences):
         raise CorpusError(
             "a sentence lists mentions and has what a teacher believes (known.believed), and only one of the two can "
             "be learned from; remove its mentions, or its field known"
@@ -139,7 +139,7 @@ def _task(
     dev_sentences: list[Sentence] | None = None
     if dev is not None:
         watched = pipeline.annotate(learned(model, as_documents(dev)), wanted)
-        dev_sentences = [s for document in watched for s in document.sentences if not _is_believed(s)]
+        dev_sentences = [s for document in watched for s in document.sentences if s.believed is None]
     task = Task(
         [s for document in documents for s in document.sentences],
         [len(document.sentences) for document in documents],
@@ -154,10 +154,6 @@ def _task(
         encoder=encoder(ner.encoder),
     )
     return task, pipeline
-
-
-def _is_believed(sentence: Sentence) -> bool:
-    return sentence.known is not None and sentence.known.believed is not None
 
 
 def _check_dev(decide: Decision, documents: list[Document], dev: list[Document]) -> None:

@@ -49,3 +49,29 @@ def test_columns_that_are_there_stay() -> None:
     (done,) = annotator("english-rules").annotate([Document([sentence])])
     assert done.sentences[0].columns["lemma"] == ["GENE", "BIND"]
     assert done.sentences[0].columns["chunk"] == ["B-NP", "B-VP"]
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("PRP MD VB", "B-NP B-VP I-VP"),
+        ("PRP MD RB VB", "B-NP B-VP I-VP I-VP"),
+        ("PRP MD VB VBN", "B-NP B-VP I-VP I-VP"),
+        ("PRP MD", "B-NP B-VP"),
+        ("PRP RB VBZ TO VB", "B-NP B-VP I-VP I-VP I-VP"),
+    ],
+)
+def test_a_modal_and_its_verbs_are_one_group(tags: str, expected: str) -> None:
+    assert chunks(tags.lower().split(), tags.split()) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("word", "tag", "expected"),
+    [
+        ("'s", "VBZ", "be"), ("'ve", "VBP", "have"), ("'re", "VBP", "be"), ("ed", "VBD", "ed"), ("-ed", "VBD", "-ed"),
+        ("ing", "VBG", "ing"), ("used", "VBN", "use"), ("tied", "VBN", "tie"), ("studied", "VBN", "study"),
+        ("species", "NNS", "species"),
+    ],
+)  # fmt: skip
+def test_no_lemma_is_empty(word: str, tag: str, expected: str) -> None:
+    assert lemma(word, tag) == expected

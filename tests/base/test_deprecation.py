@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 from spanloom.base.deprecation import deprecated, renamed_settings, warn_deprecated
+from spanloom.base.errors import ParameterError
 
 
 @deprecated(instead="add", since="0.2", gone="1.0")
@@ -39,5 +40,5 @@ def test_settings_come_under_their_names_of_today() -> None:
 
 
 def test_a_setting_under_both_names_is_refused() -> None:
-    with pytest.warns(DeprecationWarning, match="c2"), pytest.raises(TypeError, match="'l2' is given twice"):
+    with pytest.warns(DeprecationWarning, match="c2"), pytest.raises(ParameterError, match="'l2' is given twice"):
         renamed_settings({"l2": 1, "c2": 2}, {"c2": "l2"}, since="0.2", gone="1.0")

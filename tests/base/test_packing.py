@@ -133,3 +133,9 @@ def test_damaged_arrays_are_refused() -> None:
 def test_unknown_precisions_are_named() -> None:
     with pytest.raises(ParameterError, match="float32, int16, float16, int8, got 'int4'"):
         pack({}, "int4")
+
+
+def test_what_is_packed_can_be_unpacked_however_wide_and_alike() -> None:
+    """A hostile file must not unpack out of proportion; an honest one that would is stored as it is."""
+    wide = np.tile(np.arange(3 * 1100, dtype=np.float32).reshape(3, 1100), (1000, 1))
+    assert np.array_equal(unpack(*pack({"weights": wide}))["weights"], wide)

@@ -65,3 +65,14 @@ def test_rare_features_are_left_out_and_the_settings_file_says_so(tmp_path: Path
     whole, cut = train(), train("--min-count", "3", "--write-config", settings)
     assert cut < whole / 2
     assert train("--config", settings) == cut
+
+
+def test_a_model_that_finds_nothing_loses_nothing(tmp_path: Path) -> None:
+    Recognizer("edge", trainer=Auto(max_iter=2), keep="longest").fit(read("sample:train")).save(tmp_path / "a.loom")
+    (tmp_path / "dev.txt").write_text("Nothing here.\n")
+    small = str(tmp_path / "b.loom")
+    done = CliRunner().invoke(
+        app, ["compact", str(tmp_path / "a.loom"), "-o", small, "--dev", str(tmp_path / "dev.txt")]
+    )
+    assert done.exit_code == 0
+    assert "loses" not in done.output

@@ -189,3 +189,12 @@ def test_heads_of_many_sentences_are_those_of_each():
             all_heads_of(broken)
     with pytest.raises(CorpusError, match=r"sentence 1 .*has no tree"):
         all_heads_of([sentences[0], Sentence(["a"]), Sentence(["b", "c"], columns={"head": ["0", "1"]})])
+
+
+def test_a_head_of_thousands_of_digits_is_named():
+    """Python itself refuses to read such a number."""
+    good = Sentence(["a", "b"], columns={"head": ["0", "1"]})
+    bad = Sentence(["a", "b"], columns={"head": ["0", "1" * 5000]})
+    for ask in (lambda: heads_of(bad, 1), lambda: all_heads_of([good, bad])):
+        with pytest.raises(CorpusError, match=r"sentence 1 .* is not one of its 2 tokens"):
+            ask()

@@ -107,3 +107,14 @@ def test_from_text_to_features(tmp_path) -> None:
     assert [name.count("brown2") for name in names] == [0, 1]
     ner.save(tmp_path / "m.loom")
     assert Recognizer.load(tmp_path / "m.loom").predict(Sentence(["a", "dog", "ran"])).mentions
+
+
+def test_a_negative_seed_is_said_before_any_work() -> None:
+    def never():
+        raise AssertionError("the text was read")
+        yield ""
+
+    with pytest.raises(ParameterError, match="seed"):
+        train_vectors(never(), seed=-1)
+    with pytest.raises(ParameterError, match="seed"):
+        WordVectors(("a", "b"), (1, 1), np.eye(2)).clusters(2, seed=-1)

@@ -136,3 +136,11 @@ def test_what_does_not_fit_is_an_error_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorpusError, match=r"no files \*.apf.xml"):
         surfaces(tmp_path / "empty")
+
+
+def test_an_encoding_that_nobody_knows_is_an_error_with_its_place(tmp_path: Path) -> None:
+    folder(tmp_path, mention("The mayor of\nSpringfield", "PER"))
+    file = tmp_path / "bn" / "xy1.apf.xml"
+    file.write_text(file.read_text().replace('version="1.0"', 'version="1.0" encoding="foo"'))
+    with pytest.raises(CorpusError, match=r"xy1\.apf\.xml.*not an annotation of ACE"):
+        list(read(f"ace:{tmp_path}"))

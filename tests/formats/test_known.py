@@ -62,3 +62,17 @@ def test_sentences_carry_what_is_known():
     assert sentence.with_mentions([]).known == sentence.with_columns({"pos": ["A", "B"]}).known == sentence.known
     with pytest.raises(ValueError, match=r"known range \(1, 3\) ends after the last of 2 tokens"):
         Sentence(["x", "y"], known=Known(ranges=((1, 3),)))
+
+
+@pytest.mark.parametrize(
+    ("believed", "message"),
+    [
+        ({"weight": 10**400, "sets": [{"prob": 1, "mentions": []}]}, "weight of known.believed is too large"),
+        ({"sets": [{"prob": 10**400, "mentions": []}]}, "prob of set 0 of known.believed is too large"),
+        ({"sets": [{"prob": 1, "mentions": [{"label": "", "parts": [[0, 1]]}]}]}, "has no label"),
+        ({"sets": [{"prob": 0.5, "mentions": []}]}, "add up to 1"),
+    ],
+)
+def test_beliefs_that_make_no_sense_are_refused(tmp_path, believed, message):
+    with pytest.raises(CorpusError, match=message):
+        first(tmp_path, tokens=["x"], known={"labels": [], "believed": believed})

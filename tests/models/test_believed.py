@@ -8,10 +8,13 @@ from typer.testing import CliRunner
 from spanloom import Document, Mention, Recognizer, Sentence, read, write
 from spanloom.base.errors import CorpusError, NotFittedError, ParameterError
 from spanloom.cli.app import app
+from spanloom.configuration import configure
 from spanloom.corpus import Believed, Known
 from spanloom.learning import LBFGS, Perceptron
 from spanloom.models import MODELS, Mixture
 from spanloom.scale.out_of_core import out_of_core
+from spanloom.tuning.audit import audit
+from spanloom.tuning.jobs import TrainingJob, _digest, do_job
 from toy import OFFICES, sentence
 
 STUDENTS = sorted(name for name, kind in MODELS.items() if kind().takes_beliefs)
@@ -219,3 +222,45 @@ def test_from_a_model_file_to_a_student(tmp_path) -> None:
     out = run(app, ["teach", str(tmp_path / "big.loom"), str(tmp_path / "text.txt"), "-o", str(tmp_path / "t.conll")])
     assert out.exit_code != 0
     assert "JSON lines" in out.output
+
+
+def test_nothing_is_scored_on_what_a_teacher_believes() -> None:
+    ner = learn("edge", OFFICES)
+    taught = [believed(TEXT, (1.0, ONE))] * 3
+    assert ner.score([*OFFICES, *taught]).micro == ner.score(OFFICES).micro
+    one = Document([*OFFICES, *taught])
+    assert ner.score([one]).micro == ner.score(OFFICES).micro
+    job = TrainingJob({"model": "edge", "max_iter": 5, "keep": "longest"}, [{}], tuple(range(8)), (0, 1, 2))
+    scores = [do_job([*OFFICES[:2], last, *OFFICES * 2], job, 1, configure)["scores"][0][:3] for last in taught[:1]]
+    two = TrainingJob(job.settings, [{}], job.train, (0, 1))
+    assert scores == [do_job([*OFFICES[:2], taught[0], *OFFICES * 2], two, 1, configure)["scores"][0][:3]]
+
+
+def test_audit_does_not_miss_mentions_where_only_a_teacher_speaks() -> None:
+    taught = [believed(TEXT, (1.0, ONE))] * 3
+    found = audit([Document([s]) for s in [*OFFICES * 3, *taught]], settings={"model": "edge", "max_iter": 20}, folds=3)
+    assert not [one for one in found.suspects if one.sentence.believed is not None]
+    assert found.judged
+
+
+def test_trials_on_other_beliefs_are_other_trials() -> None:
+    told = [[believed(TEXT, (1.0, ONE), weight=w)] for w in (1.0, 2.0)]
+    assert len({_digest(one) for one in [*told, [sentence(TEXT)]]}) == 3
+
+
+@pytest.mark.parametrize("model", ["edge", "chain", "semimarkov"])
+def test_what_is_never_most_probable_can_be_learned(model: str) -> None:
+    """Every sentence has most probably no mention, and yet there is something to learn."""
+    ner = learn(model, [believed(TEXT, (0.6, []), (0.4, OTHER))] * 5)
+    assert ner.distribution(sentence(TEXT)).prob(OTHER[0]) == pytest.approx(0.4, abs=0.1)
+
+
+def test_a_teacher_whose_probabilities_are_scores_is_refused() -> None:
+    ner = Recognizer("multilabel", features=FEATURES, threads=1, keep="longest").fit(OFFICES)
+    with pytest.raises(ParameterError, match="scores, and no probabilities"):
+        ner.teach([sentence(TEXT)])
+
+
+def test_a_negative_seed_is_said_at_once() -> None:
+    with pytest.raises(ParameterError, match="seed"):
+        learn("edge", OFFICES).teach([sentence(TEXT)], seed=-1)

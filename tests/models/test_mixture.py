@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from spanloom import Mention, Recognizer, Sentence
-from spanloom.base.errors import EncodingError, ParameterError
+from spanloom.base.errors import CorpusError, EncodingError, ParameterError
 from spanloom.configuration import configure, read_config, write_config
 from spanloom.corpus import Believed, Known
 from spanloom.features import FeatureSet
@@ -202,3 +202,61 @@ def test_parts_start_from_parts_of_the_same_model():
     before = fit(Mixture("chain+state"), decide="best")
     again = Recognizer(Mixture("state+chain"), trainer=TRAINER, keep="longest", threads=1).fit(TRAIN, start=before)
     assert again.training_["iterations"] < before.training_["iterations"] / 2
+
+
+def test_a_file_keeps_the_features_that_were_asked_for(tmp_path):
+    """Parts look at different sites: training again after loading must not go by those of one part."""
+    asked = FeatureSet(["word[-1..1]", "shape(word)", "segment(word)"])
+    ner = fit(Mixture("state+semimarkov"), features=asked, decide="best")
+    ner.save(tmp_path / "m.loom")
+    loaded = Recognizer.load(tmp_path / "m.loom")
+    assert loaded.features.templates == asked.templates
+    again = loaded.set_params(threads=1).fit(TRAIN, dev=DEV)
+    assert [p.extractor.features.templates for p in again.parts_] == [
+        p.extractor.features.templates for p in ner.parts_
+    ]
+    named = fit(Mixture("state+chain"), decide="best")
+    assert Recognizer.from_bytes(named.to_bytes()).features.name == named.trained_.extractor.features.name == "default"
+
+
+def test_a_compact_mixture_tags_without_being_saved():
+    ner = fit(Mixture("state+semimarkov"), features=["word", "shape(word)", "segment(word)"], decide="best")
+    blank = [s.with_mentions([]) for s in OFFICES]
+    assert [s.mentions for s in ner.compact(0.0).predict(blank)] == [s.mentions for s in ner.predict(blank)]
+
+
+def test_labels_are_those_that_one_of_the_models_knows():
+    """A label may stand in less probable mention sets of a teacher only."""
+    rare, none = (Mention("RARE", ((1, 2),)),), ()
+    taught = Sentence(["a", "rare", "bird"], known=Known(labels=(), believed=Believed(((0.6, none), (0.4, rare)))))
+    ner = Recognizer(Mixture("state+chain"), trainer=TRAINER, keep="longest", threads=1).fit([*TRAIN, *[taught] * 9])
+    assert "RARE" in ner.labels_
+    assert rare[0] in ner.predict(Sentence(taught.tokens), above=0.2).mentions
+
+
+@pytest.mark.parametrize("weights", [np.array([3.0, 1.0]), [3, 1]])
+def test_weights_may_be_any_sequence_of_numbers(weights):
+    assert Mixture("state+chain", weights=weights).weights == (3.0, 1.0)
+
+
+@pytest.mark.parametrize("weights", [[10**400, 1], [1e308, 1e308], ["a", 1], 3, [float("nan"), 1], []])
+def test_weights_that_are_no_numbers_are_said(weights):
+    with pytest.raises(ParameterError, match="weight"):
+        Mixture("state+chain", weights=weights)
+
+
+def test_a_part_that_has_nothing_to_look_at_or_to_learn_is_said_before_any_training():
+    seen: list[Iteration] = []
+
+    def refused(error, match, model, corpus, **settings):
+        ner = Recognizer(model, trainer=TRAINER, keep="longest", threads=1, **settings)
+        with pytest.raises(error, match=match):
+            ner.fit(corpus, listener=seen.append)
+        assert not seen
+
+    refused(ParameterError, "'state' of the mixture looks at gaps", Mixture("semimarkov+state"), TRAIN,
+            features=["segment(word)"])  # fmt: skip
+    broken = [Sentence(["T", "and", "B", "cells"], [Mention("cell", ((0, 1), (3, 4)))])] * 4
+    refused(
+        CorpusError, "'state' of the mixture holds", Mixture([{"name": "chain", "scheme": "BIOHD"}, "state"]), broken
+    )

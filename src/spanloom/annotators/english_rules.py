@@ -16,11 +16,12 @@ mice mouse|men man|women woman|children child|feet foot|teeth tooth|nuclei nucle
 stimuli stimulus|bacteria bacterium|mitochondria mitochondrion|criteria criterion|phenomena phenomenon|people person
 analyses analysis|bases base
 hypotheses hypothesis|syntheses synthesis|metastases metastasis|diagnoses diagnosis|lives life|halves half|series series
+species species
 """
 NOUNS = {pair.split()[0]: pair.split()[1] for pair in _NOUNS.strip().replace("\n", "|").split("|")}
 """Plurals that no rule finds."""
 
-_VERBAL = re.compile(r"(?<!A)A*(?:MA*)?V[VA]*V|(?<!A)A*V|M")  # may have been, rapidly binds, to bind
+_VERBAL = re.compile(r"(?<!A)A*(?:MA*)?V(?:[VA]*V)?|M")  # may have been, may bind, rapidly binds, to bind
 
 
 class EnglishRules(Annotator):

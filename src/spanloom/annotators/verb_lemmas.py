@@ -11,7 +11,8 @@ import functools
 import re
 
 _FORMS = """
-be am is are was were been being|have has had having|do does did done|find found|bind bound|lead led|make made
+be am is are was were been being 's 'm 're|have has had having 've|do does did done|find found|bind bound
+lead led|make made
 give gave given|know knew known|see saw seen|take took taken|become became|begin began begun|hold held|keep kept
 lose lost|meet met|rise rose risen|arise arose arisen|undergo underwent undergone|go went gone goes|grow grew grown
 fall fell fallen|bring brought|build built|choose chose chosen|draw drew drawn|drive drove driven|feel felt
@@ -33,6 +34,7 @@ SAME = frozenset(
 )
 """Forms that only look as if they had an ending."""
 
+_VERB = re.compile(r"[aeiouy].*[a-z]|[a-z].*[aeiouy]")  # what is left by an ending has a vowel and another letter
 _DOUBLED = re.compile(r"[^aeiou]*[aeiou].*([bdgkmnprt])\1$")
 _SHORT = re.compile(r"[^aeiou]+[aeiou][^aeiouwxy]$")
 _WITH_E = re.compile(
@@ -66,9 +68,12 @@ def verb_lemma(word: str, tag: str) -> str:
         if re.search(r"(?:ss|sh|ch|x|zz)es$", word):
             return word[:-2]
         return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-    if tag in ("VBD", "VBN") and word.endswith("ed"):
-        return word[:-3] + "y" if word.endswith("ied") else _whole(word[:-2])
-    return _whole(word[:-3]) if tag == "VBG" and word.endswith("ing") and len(word) > 4 else word
+    if tag in ("VBD", "VBN") and word.endswith("ied") and _VERB.search(word[:-3]):
+        return word[:-3] + "y"
+    for tags, ending in ((("VBD", "VBN"), "ed"), (("VBG",), "ing")):
+        if tag in tags and word.endswith(ending) and _VERB.search(stem := word.removesuffix(ending)):
+            return _whole(stem)
+    return word
 
 
 def _whole(stem: str) -> str:

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
+from spanloom.base.errors import ParameterError
+
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
@@ -75,7 +77,7 @@ def renamed_settings(
 
     Raises
     ------
-    TypeError
+    ParameterError
         If a setting is given under both names.
 
     Examples
@@ -89,6 +91,6 @@ def renamed_settings(
         if today != name:
             warn_deprecated(f"the setting {name!r}", instead=repr(today), since=since, gone=gone, level=level + 1)
         if today in made:
-            raise TypeError(f"{today!r} is given twice, once under its old name")
+            raise ParameterError(f"{today!r} is given twice, once under its old name")
         made[today] = value
     return made

@@ -79,7 +79,8 @@ def pack(
         short = precision == "int16"
         table = np.hstack([fixed_point.rounded(arrays[name], _SHORT) if short else arrays[name] for name in names])
         stored, distinct = _stored(table, precision)
-        if sum(one.nbytes for one in stored.values()) >= table.nbytes:
+        size = sum(one.nbytes for one in stored.values())
+        if size >= table.nbytes or table.size > _most(size):
             continue
         for name in names:
             del done[name]
@@ -134,6 +135,11 @@ def unpack(
         if keep and index is not None:
             done |= {name + INDEX: index for name in names}
     return done
+
+
+def _most(stored: int) -> int:
+    """How many numbers so many bytes may stand for."""
+    return _DENSEST * stored + 1024
 
 
 def _stored(table: Array, precision: str) -> tuple[dict[str, Array], int]:
@@ -209,7 +215,7 @@ def _unpacked(
     index, columns = found["index"], sum(widths)
     stored = sum(one.nbytes for one in found.values() if one is not None)
     rows = distinct if index is None else len(index)
-    if max(rows, distinct) * columns > _DENSEST * stored + 1024:
+    if max(rows, distinct) * columns > _most(stored):
         raise ModelFileError(f"packed weights of {stored} bytes claim to be {rows} rows of {columns} numbers")
     if index is not None and (
         index.dtype != np.uint32 or index.ndim != 1 or (len(index) and int(index.max()) >= distinct)

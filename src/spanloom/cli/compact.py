@@ -13,6 +13,7 @@ from spanloom.cli.outputs import check_output
 from spanloom.cli.tables import plain_table
 
 if TYPE_CHECKING:
+    from spanloom.evaluation import Evaluation
     from spanloom.recognizer import Recognizer
 
 LEAST = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0)
@@ -65,7 +66,7 @@ def compact(
         smaller = ner.compact(value)
         smaller.save(output, weights=weights)
         small = Recognizer.load(output)
-        after = [] if documents is None or own is None else [small.score(documents).f1, small.score(own).f1]
+        after = [] if documents is None or own is None else [small.score(documents).f1, _kept(small.score(own))]
         row(f"{output}, least {value:g}", smaller, output, *after)
         lost = max((100 * (one - other) for one, other in zip(f1, after, strict=True)), default=0.0)
         if lost <= within:
@@ -75,3 +76,8 @@ def compact(
         make_console(stderr=True).print(
             f"{output} loses {lost:.2f} F1, or of the mentions of {model}, more than {within:g}; try --weights float32"
         )
+
+
+def _kept(score: Evaluation) -> float:
+    """How much of what a model found another finds too, as F1; all of it where there is nothing."""
+    return score.f1 if score.micro.gold or score.micro.predicted else 1.0

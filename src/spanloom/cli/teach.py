@@ -51,7 +51,8 @@ def teach(
         raise typer.BadParameter("what is believed is written as JSON lines; name a file .jsonl", param_hint="--output")
     ner = Recognizer.load(model, threads=threads, annotators=[] if parser is None else [parser])
     how = Report(tokenizer=ner.token_rules_, replaced=True)
-    texts = chain.from_iterable(read(ref).stream(how) for ref in corpus)
+    corpora = [read(ref) for ref in corpus]  # what is not there is said before any work
+    texts = chain.from_iterable(one.stream(how) for one in corpora)
     counts: Counter[str] = Counter()
     taught = ner.teach(texts, samples=samples, weight=weight, seed=seed)
     with unbroken(watched(_counted(taught, counts), quiet=target.path == "-"), target.path) as docs:

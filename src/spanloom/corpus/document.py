@@ -83,13 +83,15 @@ class Sentence:
             raise ValueError(f"features are given for {len(self.features)} of {len(self.tokens)} tokens")
         if self.known is not None and self.known.ranges and self.known.ranges[-1][1] > len(self.tokens):
             raise ValueError(f"known range {self.known.ranges[-1]} ends after the last of {len(self.tokens)} tokens")
-        if self.known is not None and self.known.believed is not None:
-            self._check_believed(self.known.believed)
+        if self.believed is not None:
+            last = max((m.parts[-1][1] for _, own in self.believed.sets for m in own), default=0)
+            if last > len(self.tokens):
+                raise ValueError(f"a believed mention ends at token {last}, and there are {len(self.tokens)} tokens")
 
-    def _check_believed(self, believed: Believed) -> None:
-        last = max((m.parts[-1][1] for _, own in believed.sets for m in own), default=0)
-        if last > len(self.tokens):
-            raise ValueError(f"a believed mention ends at token {last}, and there are {len(self.tokens)} tokens")
+    @property
+    def believed(self) -> Believed | None:
+        """What a teacher believes of the sentence, of which then nothing is annotated."""
+        return None if self.known is None else self.known.believed
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -259,6 +261,26 @@ def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
                 f"{_way_out(item)}"
             )
     return documents
+
+
+def annotated(corpus: Iterable[Sentence | Document]) -> list[Sentence | Document]:
+    """Return a corpus without the sentences that only a teacher speaks of: nothing is scored on them.
+
+    Examples
+    --------
+    >>> taught = Sentence(["b"], known=Known(labels=(), believed=Believed.drawn([[]])))
+    >>> [len(doc.sentences) for doc in annotated([Document([Sentence(["a"]), taught]), Document([taught])])]
+    [1]
+    """
+    left: list[Sentence | Document] = []
+    for item in corpus:
+        own = item.sentences if isinstance(item, Document) else [item]
+        kept = [s for s in own if s.believed is None]
+        if len(kept) == len(own):
+            left.append(item)
+        elif kept and isinstance(item, Document):
+            left.append(item.with_sentences(kept))
+    return left
 
 
 def _way_out(item: object) -> str:

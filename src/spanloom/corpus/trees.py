@@ -67,6 +67,10 @@ def valid_spans(heads: Sequence[int], *, longest: int | None = None, single: boo
     return list(zip(flat[::2], flat[1::2], strict=True))
 
 
+DIGITS = 9
+"""No sentence has more tokens than so many digits say."""
+
+
 def _is_head(value: object, tokens: int) -> bool:
     return isinstance(value, int | Integral) and not isinstance(value, bool) and 0 <= int(value) <= tokens
 
@@ -89,20 +93,25 @@ def heads_of(sentence: Sentence, number: int = 0) -> npt.NDArray[np.int32]:
     import numpy as np  # here: see valid_spans
 
     column = sentence.columns.get("head")
-    if column is not None and all(column) and (joined := "".join(column)).isascii() and joined.isdecimal():
-        heads = [*map(int, column)]
-        if max(heads) <= len(heads):
-            return np.array(heads, np.int32)
+    if column and (heads := _numbers(column)) is not None and max(heads) <= len(heads):
+        return np.array(heads, np.int32)
     name = f"sentence {number} ({' '.join(sentence.tokens[:6])} …)"
     if column is None:
         raise missing_column("head", sentence, None, f"{name} has no tree: it lacks")
     bad = next((h for h in column if not (h.isascii() and h.isdecimal())), None)
     if bad is not None:
         raise CorpusError(f"{name}: the head {bad!r} is not a number; 0 is a root, 1 the first token")
-    bad = next((h for h in column if len(h) > 9 or int(h) > len(column)), None)
+    bad = next((h for h in column if len(h) > DIGITS or int(h) > len(column)), None)
     if bad is not None:
         raise CorpusError(f"{name}: the head {bad} is not one of its {len(column)} tokens")
     return np.zeros(0, np.int32)  # of a sentence without tokens
+
+
+def _numbers(heads: Sequence[str]) -> list[int] | None:
+    """Return heads as numbers; None if one is no number, or has too many digits to be that of a token."""
+    if heads and not (all(heads) and (joined := "".join(heads)).isascii() and joined.isdecimal()):
+        return None
+    return [*map(int, heads)] if max(map(len, heads), default=0) <= DIGITS else None
 
 
 def all_heads_of(sentences: Sequence[Sentence]) -> npt.NDArray[np.int32]:
@@ -114,8 +123,8 @@ def all_heads_of(sentences: Sequence[Sentence]) -> npt.NDArray[np.int32]:
 
     flat = [h for s in sentences for h in s.columns.get("head", ())]
     lengths = [len(s) for s in sentences]
-    if len(flat) == sum(lengths) and all(flat) and (joined := "".join(flat)).isascii() and joined.isdecimal():
-        heads = np.array([*map(int, flat)])
+    if len(flat) == sum(lengths) and (found := _numbers(flat)) is not None:
+        heads = np.array(found, np.int64)
         if np.all(heads <= np.repeat(lengths, lengths)):
             return heads.astype(np.int32)
     each = [heads_of(s, number) for number, s in enumerate(sentences)]

@@ -81,6 +81,13 @@ class FeatureExtractor:
         )
         self._rows: FeatureRows | None = None
 
+    @classmethod
+    def empty(cls, features: FeatureSet) -> FeatureExtractor:
+        """Return one that knows no feature, for a model whose parts have their own; any template may be in the set."""
+        made = cls(features, "segments")
+        made.fit([], lattices=Lattices.up_to(np.zeros(0, np.int64), 1, made.layout))
+        return made
+
     @property
     def layout(self) -> SegmentLayout:
         """Which rows segments need: tokens counted from the left, from the right, and whether each by itself."""

@@ -65,6 +65,7 @@ class WordVectors:
     def clusters(self, count: int = 1000, *, seed: int = 1) -> Clusters:
         """Cut the words into clusters, always the one that has most to gain into two; paths are as Brown's."""
         check_count("count", count, low=1)
+        check_count("seed", seed, low=0)
         random = np.random.default_rng(seed)
         weights = np.sqrt(np.array(self.counts, np.float64))
         paths = dict.fromkeys(range(len(self.words)), "")
@@ -118,6 +119,7 @@ def train_vectors(
     """
     check_count("size", size, low=1)
     check_count("window", window, low=1)
+    check_count("seed", seed, low=0)
     sentences, counts = words_of(lines, min_count)
     number = {word: i for i, word in enumerate(counts)}
     kept = [[number[w] for w in sentence if w in number] for sentence in sentences]

@@ -96,7 +96,7 @@ def _document(file: Path, name: str, report: Report, wanted: Sequence[str], exte
     try:
         root = ElementTree.parse(file).getroot()
         mentions = [m for entity in root.iter("entity") for m in _mentions(entity, wanted, extent)]
-    except (ElementTree.ParseError, ValueError) as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # LookupError: an encoding nobody knows
         report.broken("unreadable", str(file), f"not an annotation of ACE: {error}")
         return None
     said = [text for _, text in mentions]

@@ -92,12 +92,7 @@ class Task:
     @property
     def shown(self) -> tuple[Mentions, list[int]]:
         """All mention sets that are learned from, also those that a teacher believes; and the lengths of sentences."""
-        more = [
-            (list(own), len(s))
-            for s in self.sentences
-            if s.known is not None and s.known.believed is not None
-            for _, own in s.known.believed.sets
-        ]
+        more = [(list(own), len(s)) for s in self.sentences if s.believed is not None for _, own in s.believed.sets]
         return [*self.gold, *(own for own, _ in more)], [*self.lengths, *(n for _, n in more)]
 
 

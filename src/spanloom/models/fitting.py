@@ -38,12 +38,12 @@ def fit_model(model: Model, task: Task) -> Fitted:
             f"the model {model.name!r} does not learn over blocks of sentences; leave out learner=…, or choose one of "
             f"{', '.join(name for name, kind in MODELS.items() if kind.in_blocks)}"
         )
-    believed = [number for number, s in enumerate(task.sentences) if s.known is not None and s.known.believed]
+    believed = {number: s.believed for number, s in enumerate(task.sentences) if s.believed is not None}
     if believed and not model.takes_beliefs:
         able = sorted(name for name, kind in MODELS.items() if kind is not type(model) and kind().takes_beliefs)
         raise ParameterError(
-            f"sentence {believed[0]} has what a teacher believes, and the model {model.name!r} does not learn from it; "
-            f"choose one of {', '.join(able)}, or a mixture of these"
+            f"sentence {min(believed)} has what a teacher believes, and the model {model.name!r} does not learn from "
+            f"it; choose one of {', '.join(able)}, or a mixture of these"
         )
     if task.trainer.name == "perceptron" and any(s.known is not None for s in task.sentences):
         raise ParameterError(
@@ -59,7 +59,7 @@ def fit_model(model: Model, task: Task) -> Fitted:
                     "or leave such sentences out"
                 )
     held = hold(model, _with_best(model, task.sentences, believed), task.keep)
-    if not any(held.mentions):
+    if not any(held.mentions) and not any(own for told in believed.values() for _, own in told.sets):
         raise CorpusError(
             f"there is nothing to learn: none of the {len(task.sentences)} training sentences has a mention"
         )
@@ -76,28 +76,22 @@ def fit_model(model: Model, task: Task) -> Fitted:
     return Fitted(trained, history, held)
 
 
-def _with_best(model: Model, sentences: Sequence[Sentence], believed: Sequence[int]) -> Sequence[Sentence]:
+def _with_best(model: Model, sentences: Sequence[Sentence], believed: Mapping[int, Believed]) -> Sequence[Sentence]:
     """Sentences of which something is believed, with the most probable mentions: they say what there is to learn."""
     made = list(sentences)
-    for number in believed:
-        one, told = made[number], _believed(made[number])
+    for number, told in believed.items():
+        one = made[number]
         (kept,) = hold(model, [one.with_mentions(list(told.best))], "longest").mentions
         made[number] = one.with_mentions(kept)
     return made
 
 
-def _holding(model: Model, sentences: Sequence[Sentence], believed: Sequence[int]) -> Sequence[Sentence]:
+def _holding(model: Model, sentences: Sequence[Sentence], believed: Mapping[int, Believed]) -> Sequence[Sentence]:
     """The sentences with what the model can hold of the mention sets that are believed."""
     made = list(sentences)
-    for number in believed:
-        one, told = made[number], _believed(made[number])
+    for number, told in believed.items():
+        one = made[number]
         kept = hold(model, [one.with_mentions(list(own)) for _, own in told.sets], "longest").mentions
         sets = tuple((p, tuple(own)) for (p, _), own in zip(told.sets, kept, strict=True))
         made[number] = replace(one, known=Known(labels=(), believed=replace(told, sets=sets)))
     return made
-
-
-def _believed(sentence: Sentence) -> Believed:
-    if sentence.known is None or sentence.known.believed is None:
-        raise ValueError("nothing is believed of this sentence")
-    return sentence.known.believed

@@ -21,7 +21,7 @@ def judged(models: Sequence[Trained], sentences: Sequence[Sentence], threads: in
 
     Without those that the annotation leaves open, and true ones that some model cannot hold.
     """
-    sentences = [s for s in sentences if s.known is None or s.known.believed is None]
+    sentences = [s for s in sentences if s.believed is None]
     each = [one.find_above(sentences, LEAST, threads) for one in models]
     lost = [_lost(models, s) for s in sentences]
     some = [

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from spanloom.base.arrays import Arrays, Floats
-from spanloom.base.errors import ModelFileError, ParameterError
+from spanloom.base.errors import CorpusError, ModelFileError, ParameterError
 from spanloom.base.parameters import check_count
 from spanloom.corpus.crossfit import cross_fit
 from spanloom.corpus.document import Sentence
@@ -75,8 +75,8 @@ class Mixture(Model):
             raise ParameterError(f"models are names or models, such as 'state+chain'; got {given!r}")
         if not (isinstance(given, tuple) and all(isinstance(one, Model) for one in given)):
             object.__setattr__(self, "models", tuple(_model(one) for one in given))
-        if isinstance(self.weights, list):
-            object.__setattr__(self, "weights", tuple(self.weights))
+        if not isinstance(self.weights, str):
+            object.__setattr__(self, "weights", _numbers(self.weights))
         self.check()
 
     def check(self) -> None:
@@ -95,11 +95,11 @@ class Mixture(Model):
 
     def _check_numbers(self) -> None:
         given = self.weights
-        if not isinstance(given, tuple) or not all(isinstance(w, int | float) and math.isfinite(w) for w in given):
+        if isinstance(given, str):
             raise ParameterError(
                 f"weights are 'equal', 'fit' or a number for each model, such as [2, 1]; got {given!r}"
             )
-        if len(given) != len(self.parts) or min(given) < 0 or sum(given) <= 0:
+        if len(given) != len(self.parts) or min(given) < 0 or not 0 < sum(given) < math.inf:
             raise ParameterError(
                 f"there are {len(self.parts)} models and {len(given)} weights; give one for each, at least 0, and one "
                 f"above 0: got {given!r}"
@@ -156,7 +156,7 @@ class Mixture(Model):
         done: list[Fitted] = []
 
         def made(model: Mixture, shares: list[float]) -> tuple[Trained, list[Iteration]]:
-            labels = frozenset(m.label for mentions in task.gold for m in mentions)
+            labels = frozenset().union(*(one.trained.labels for one in done))
             trained = MixedParts(model, [one.trained for one in done], labels, task.features, shares)
             return trained, [record for one in done for record in one.history]
 
@@ -182,14 +182,24 @@ class Mixture(Model):
         return [float(one) / sum(self.weights) for one in self.weights]
 
     def _train(self, task: Task) -> Iterator[Fitted]:
-        for i, one in enumerate(self.parts):
-            own = self._task_of(one, task)
+        tasks = [self._task_of(one, task) for one in self.parts]  # what is wrong with one is said before any training
+        for i, (one, own) in enumerate(zip(self.parts, tasks, strict=True)):
             yield train_part(one, own, i, task.gold, own.dev, one.name, len(self.parts))
 
     def _task_of(self, one: Model, task: Task) -> Task:
         """What a part learns from: of overlapping mentions a flat model takes the longest, unless others are wanted."""
-        features = task.features.at(one.sites).for_sites(one.sites)
+        try:
+            features = task.features.at(one.sites).for_sites(one.sites)
+        except ParameterError:
+            raise ParameterError(
+                f"the model {one.name!r} of the mixture looks at {one.sites}, and no template of the features does; "
+                "add one, 'bias' is the smallest"
+            ) from None
         keep = "longest" if task.keep == "raise" else task.keep
+        if any(task.gold) and not any(hold(one, task.sentences, keep).mentions):
+            raise CorpusError(
+                f"the model {one.name!r} of the mixture holds {one.holds}; no training mention is such, leave it out"
+            )
         dev = None
         if task.dev is not None:
             held = hold(one, task.dev, keep).mentions
@@ -246,9 +256,7 @@ class MixedParts(Parts):
     ) -> None:
         super().__init__(model, parts, labels, features)
         self.shares = list(shares)
-        # Its columns are asked for: templates of whole mentions are those of some parts only.
-        most = max(parts, key=lambda part: len(part.extractor.features.columns()))
-        self.extractor = most.extractor.keep(np.zeros(0, np.uint32))
+        self.extractor = FeatureExtractor.empty(features)  # each part looks at its own share of the set
 
     def find(
         self, sentences: Sequence[Sentence], threads: int | None = None, conflicts: Counter[str] | None = None
@@ -337,6 +345,18 @@ class MixedParts(Parts):
     def header(self) -> dict[str, Any]:
         own = {"weights": self.model.weights, "folds": self.model.folds, "shares": self.shares}
         return {**own, **super().header()}
+
+
+def _numbers(given: Any) -> tuple[float, ...]:
+    try:
+        made = tuple(float(one) for one in given)
+    except (TypeError, ValueError, OverflowError):
+        made = ()
+    if not made or not all(map(math.isfinite, made)):
+        raise ParameterError(
+            f"weights are 'equal', 'fit' or a number for each model, such as [2, 1]; got {given!r:.80}"
+        )
+    return given if type(given) is tuple and made == given else made  # what scikit-learn copies stays the same object
 
 
 def _model(given: Model | str | Mapping[str, Any]) -> Model:

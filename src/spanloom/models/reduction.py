@@ -240,7 +240,6 @@ class Parts(Trained):
     def pruned(self, least: float) -> Trained:
         smaller = copy(self)
         smaller._parts = [part.pruned(least) for part in self.parts]
-        smaller.extractor = _no_features(smaller._parts, self.extractor.features)
         return smaller
 
     def weight_columns(self) -> Iterator[WeightColumn]:

@@ -47,11 +47,7 @@ def supervise(
     """
     types = component.types
     own = [[m for m in mentions if m.label in types] for mentions in gold]
-    believed = {
-        number: sentence.known.believed
-        for number, sentence in enumerate(sentences)
-        if sentence.known is not None and sentence.known.believed is not None
-    }
+    believed = {number: sentence.believed for number, sentence in enumerate(sentences) if sentence.believed is not None}
     masks = {
         number: component.allowed_in(own[number], sentence.known, shapes, number).ravel()
         for number, sentence in enumerate(sentences)

@@ -90,7 +90,7 @@ class DiskCrew(Crew):
             rows = BlockRows.of(plan, data, shapes, self._threads)
             self._store(f"{number}", {name: getattr(rows, name) for name in _ARRAYS})
             for k, component in enumerate(plan.components):
-                if any(s.known is not None and s.known.believed is not None for s in data.sentences):
+                if any(s.believed is not None for s in data.sentences):
                     raise ParameterError("what a teacher believes cannot be kept in files; train without learner=…")
                 known = supervise(component, data.sentences, data.gold, shapes)
                 if any(known.mask(s) is not None for s in range(len(data.sentences))):

@@ -108,7 +108,7 @@ class ShardedLearner(ComponentLearner):
             objective,
             np.zeros(size),
             lambda x: self._weights(number, x),
-            convex=all(s.known is None or s.known.believed is not None for s in self.task.sentences),
+            convex=all(s.known is None or s.believed is not None for s in self.task.sentences),
             threads=self.task.threads,
             component=number,
         )

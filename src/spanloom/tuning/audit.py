@@ -191,6 +191,8 @@ def _judge(ner: Recognizer, document: Document, above: float, labels: Sequence[s
     done = _Judged([], [], 0, 0)
     judged = 0
     for number, (sentence, belief) in enumerate(zip(document.sentences, ner.distributions(blank), strict=True)):
+        if sentence.believed is not None:
+            continue
         known = [m for m in held.mentions[number] if m.label in ner.labels_ and (number, m) not in misread]
         judged += len(known)
         gold = [Mention(m.label, m.parts, belief.prob(m)) for m in known]
@@ -198,7 +200,9 @@ def _judge(ner: Recognizer, document: Document, above: float, labels: Sequence[s
         believed = {m: m.prob or 0.0 for m in likely}
         counted = [g for g in gold if (g.prob or 0.0) >= above]
         done.examples.extend(examples(counted, sentence.mentions, believed, labels, len(sentence)))
-        likely = [m for m in likely if (m.prob or 0.0) >= above]
+        likely = [
+            m for m in likely if (m.prob or 0.0) >= above and (sentence.known is None or sentence.known.covers(m))
+        ]
         done.suspects.extend((number, *one) for one in _suspects(sentence, likely, gold))
     total = sum(len(set(s.mentions)) for s in document.sentences)
     return replace(done, judged=judged, unheld=total - judged)

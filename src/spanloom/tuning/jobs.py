@@ -23,6 +23,7 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.files import whole_file
 from spanloom.configuration import configure
 from spanloom.corpus import Document, Mention, Sentence
+from spanloom.corpus.document import annotated
 from spanloom.evaluation import Score, micro
 
 Item = Sentence | Document
@@ -261,7 +262,7 @@ def _train_and_score(corpus: Sequence[Item], job: TrainingJob, recognizer: Any, 
     start = time.perf_counter()
     recognizer.fit([corpus[i] for i in job.train], **({} if before is None else {"start": before}))
     trained = time.perf_counter() - start
-    test = [corpus[i] for i in job.test]
+    test = annotated(corpus[i] for i in job.test)
     gold = [s.mentions for item in test for s in _sentences(item)]
     scores, found = [], []
     for decoding in job.decoding:
@@ -295,11 +296,12 @@ def _sentences(item: Item) -> list[Sentence]:
 
 
 def _digest(corpus: Sequence[Item]) -> str:
-    """Return a digest of words, columns and mentions: trials on other data are other trials."""
+    """Return a digest of words, columns, mentions and what is known: trials on other data are other trials."""
     digest = hashlib.sha256()
     for item in corpus:
         for s in _sentences(item):
             mentions = sorted((m.label, m.parts) for m in s.mentions)
-            digest.update(repr((s.tokens, sorted(s.columns.items()), mentions)).encode("utf-8", "surrogatepass"))
+            told = (s.tokens, sorted(s.columns.items()), mentions, *([] if s.known is None else [s.known]))
+            digest.update(repr(told).encode("utf-8", "surrogatepass"))
         digest.update(b"\n")
     return digest.hexdigest()

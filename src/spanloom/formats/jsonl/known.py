@@ -70,6 +70,8 @@ def _believed(value: Any, what: str, tokens: Part | None) -> Believed:
         for one in as_list(own.get("mentions"), f"mentions of set {k} of {what}"):
             mention = _object(one, f"mention of {what}", ("label", "parts"))
             label = as_string(mention.get("label"), f"label of a mention of {what}")
+            if not label:
+                raise BadRecord(f"a mention of {what} has no label; give it one")
             parts = as_ranges(mention.get("parts"), f"parts of a mention of {what}", tokens[1])
             if not parts:
                 raise BadRecord(f"mention {label} of {what} has no parts; parts are token ranges such as [[0, 2]]")
@@ -94,7 +96,10 @@ def _object(value: Any, what: str, fields: Sequence[str]) -> dict[str, Any]:
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadRecord(f"{what} must be a number, not {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise BadRecord(f"{what} is too large a number") from None
 
 
 def known_record(known: Known, first: int) -> dict[str, Any]:
