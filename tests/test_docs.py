@@ -98,7 +98,7 @@ def test_results_are_compared() -> None:
 def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the names that the text around it speaks of, in a folder with the files that it names."""
     monkeypatch.chdir(tmp_path)
-    train, dev = list(read("sample:train"))[:60], list(read("sample:dev"))[:20]
+    train, dev = list(read("sample:train"))[:30], list(read("sample:dev"))[:20]
     write(train, "train.jsonl")
     write(dev, "dev.jsonl")
     needs(*OPTIONAL.findall(code))

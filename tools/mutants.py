@@ -79,7 +79,12 @@ class Mutant:
 
     def alike(self) -> str:
         """Why it does what the source does; empty if it does not."""
-        code = self.path.read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
+        source = self.path.read_text(encoding="utf-8")
+        tree = ast.parse(source)
+        value = nodes(tree)[self.node]
+        if any(isinstance(one, ast.keyword) and one.arg == "strict" and one.value is value for one in ast.walk(tree)):
+            return "zip is told to check what cannot be otherwise"
+        code = source.splitlines()[self.line - 1].strip()
         return ALIKE.get((str(self.path.relative_to(PACKAGE)), code, self.words), "")
 
 

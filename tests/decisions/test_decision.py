@@ -250,7 +250,7 @@ def test_the_decision_counts_in_predict_and_in_the_file(train, dev, decide, tmp_
         assert all(m.prob >= ner.rule_.thresholds[m.label] for doc in ner.predict(dev) for m in doc.mentions)
 
 
-@pytest.mark.parametrize(("times", "chosen"), [(1, "penalty"), (3, "penalty"), (60, "f1")])
+@pytest.mark.parametrize(("times", "chosen"), [(1, "penalty"), (3, "penalty"), (24, "f1")])
 def test_thresholds_must_be_better_by_a_standard_error(train, dev, times, chosen):
     """Three times the data: better, but by less than an error, which falls with the root of how many there are."""
     ner = Recognizer("edge", trainer=Auto(max_iter=15), keep="longest", threads=1).fit(train)

@@ -439,7 +439,7 @@ def test_rescoring_is_learned_by_cross_fitting_and_kept_in_the_file(tmp_path: Pa
 def test_restrictions_count_after_the_second_look(sample) -> None:
     train, test = sample
     model = Multilabel(restrictions=["no_self_embedding"], rescore=True)
-    ner = Recognizer(model, features="mcdonald", trainer=Auto(max_iter=3), keep="longest").fit(train, dev=test)
+    ner = Recognizer(model, features="mcdonald", trainer=Auto(max_iter=3), keep="longest").fit(train[:60], dev=test)
     assert ner.trained_.rescoring is not None
     assert ner.training_["lost"] == 0, "learning holds everything"
     assert 0 < ner.training_["misread"] == len(ner.lost_), "tagging finds one of two that may not stand together"

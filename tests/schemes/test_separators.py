@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from oracles import separator_of, separator_sequences
 from spanloom.schemes import SEPARATORS, decode_separators, encode_separators
-from spanloom.schemes.separators import LOST, inside_left, inside_right, read_back
+from spanloom.schemes.separators import LOST, inside_left, inside_right, read_back, read_separators
+from spanloom.schemes.words import short_separator
 
 CASES = [frozenset(name) - {"X"} for name in SEPARATORS]
 
@@ -135,3 +136,20 @@ def test_the_three_kinds_by_their_smallest_sets():
     assert read_back([(0, 3), (1, 2), (1, 3)], 3).lost == {(1, 3): "several ends"}
     assert read_back([(0, 4), (1, 2), (1, 3)], 4).invented == [(0, 3)]
     assert read_back([(0, 4), (0, 5), (1, 3), (2, 3)], 5).lost == {(0, 4): "consequence", (1, 3): "common end"}
+
+
+@given(st.lists(spans(), min_size=1, max_size=4))
+def test_many_sentences_are_read_as_each_by_itself(cases):
+    gaps = [encode_separators(sorted(chosen), n) for chosen, n in cases]
+    first = np.cumsum([0, *map(len, gaps)])[:-1]
+    found = [[] for _ in cases]
+    for number, start, end in read_separators(np.concatenate(gaps), first):
+        found[number].append((start, end))
+    assert found == [decode_separators(one) for one in gaps]
+
+
+def test_few_words_for_every_separator():
+    said = {name: short_separator(number) for number, name in enumerate(SEPARATORS)}
+    words = {"E": "end", "C": "goes on", "S": "start"}
+    assert said.pop("X") == "nothing"
+    assert said == {name: " + ".join(words[letter] for letter in name) for name in said}

@@ -273,16 +273,16 @@ class MixedParts(Parts):
     def _believed_in(self, candidates: Sequence[Sequence[Mention]]) -> list[Mention]:
         """Choose from mentions, each with the probability that every model gives it, the most probable first."""
         found: list[Mention] = []
-        kept: list[list[Mention]] = [[] for _ in self.parts]
+        kept = [_Kept() for _ in self.parts]
         ordered = sorted(((self._mean(same), same) for same in candidates), key=lambda pair: -(pair[0].prob or 0.0))
         for mention, same in ordered:
-            asked = [i for i, part in enumerate(self.parts) if part.model.misfit([*kept[i], mention]) is None]
+            asked = [i for i, part in enumerate(self.parts) if part.model.misfit(kept[i].with_one(mention)) is None]
             weight = sum(self.shares[i] for i in asked)
             if not weight or sum(self.shares[i] * (same[i].prob or 0.0) for i in asked) < HALF * weight:
                 continue
             found.append(mention)
             for i in asked:
-                kept[i].append(mention)
+                kept[i].add(mention)
         return sorted(found, key=reading_order)
 
     def _mean(self, same: Sequence[Mention]) -> Mention:
@@ -345,6 +345,27 @@ class MixedParts(Parts):
     def header(self) -> dict[str, Any]:
         own = {"weights": self.model.weights, "folds": self.model.folds, "shares": self.shares}
         return {**own, **super().header()}
+
+
+class _Kept:
+    """Mentions of a sentence that a model holds together; a further one is held against those beside it only."""
+
+    def __init__(self) -> None:
+        self._all: list[Mention] = []
+        self._at: dict[int, list[Mention]] = {}  # by token
+        self._broken = False
+
+    def add(self, mention: Mention) -> None:
+        self._all.append(mention)
+        self._broken = self._broken or mention.discontinuous
+        for token in range(mention.start, mention.end):
+            self._at.setdefault(token, []).append(mention)
+
+    def with_one(self, mention: Mention) -> list[Mention]:
+        """Return the mentions that this one may not go with, and the mention; all, where parts may belong together."""
+        if self._broken or mention.discontinuous:
+            return [*self._all, mention]
+        return [*dict.fromkeys(m for t in range(mention.start, mention.end) for m in self._at.get(t, ())), mention]
 
 
 def _numbers(given: Any) -> tuple[float, ...]:
