@@ -44,7 +44,7 @@ from benchmarks.tables import RESULTS, commit  # noqa: E402
 CONTRACT = ["tests/contract", "tests/test_probabilities.py", "tests/test_doctests.py"]
 COMMANDS = ["tests/cli/test_evaluate_command.py", "tests/cli/test_compare_command.py"]
 TESTS = {
-    "schemes": ["tests/schemes", "tests/inference/test_readings.py", *CONTRACT],
+    "schemes": ["tests/schemes", "tests/inference/test_readings.py", "tests/models/test_partial.py", *CONTRACT],
     "decisions": ["tests/decisions", *CONTRACT],
     "evaluation": ["tests/evaluation", "tests/test_doctests.py", *COMMANDS],
     "inference": ["tests/inference", *CONTRACT],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
@@ -78,3 +79,11 @@ def test_what_does_not_come_back_raises_or_is_left_out() -> None:
         Recognizer(Chain(scheme="BIOHD")).fit([nested])
     ner = Recognizer(Chain(scheme="BIOHD"), trainer=Auto(max_iter=2), keep="longest").fit([nested])
     assert ner.lost_ == [(0, Mention("protein", ((0, 1),)))]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_many_sentences_are_read_as_each_by_itself(count: int) -> None:
+    labels = Biohd.learn([(PEOPLE, 5)])
+    codes = labels.encode(PEOPLE, 5)
+    found = labels.decode_all(np.tile(codes, count), 5 * np.arange(count + 1))
+    assert found == [sorted(PEOPLE)] * count

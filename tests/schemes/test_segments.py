@@ -138,3 +138,21 @@ def test_many_sentences_read_as_one_by_one(sentences, scheme):
     ptr = np.concatenate([[0], np.cumsum([len(x) for x in labels], dtype=np.int64)]).astype(np.int64)
     flat = [code for sentence in labels for code in sentence]
     assert segments.decode_all(flat, ptr) == [segments.decode(sentence) for sentence in labels]
+
+
+@pytest.mark.parametrize("scheme", [s for s in SCHEMES if s not in ("IO", "IOB1", "IOE1")])
+@given(chosen=st.sampled_from([c for n in range(1, 6) for c in segmentations(n, ("g",))]))
+def test_starts_mark_every_mention_once(scheme: str, chosen: list[tuple[str, int, int]]) -> None:
+    """Where beginnings or ends are always written, one label stands for each mention."""
+    n = max((end for _, _, end in chosen), default=1)
+    mentions = [Mention(label, ((start, end),)) for label, start, end in chosen]
+    some = Segments.learn(scheme, [(mentions, n)])
+    marked = [t for t, code in enumerate(some.encode(mentions, n)) if some.starts()[code] is not None]
+    assert sorted(m for m in mentions for t in marked if m.start <= t < m.end) == sorted(mentions)
+    assert len(marked) == len(mentions)
+
+
+@pytest.mark.parametrize("scheme", ["IO", "IOB1", "IOE1"])
+def test_where_neither_end_is_always_written_every_label_counts(scheme: str) -> None:
+    some = Segments.learn(scheme, [([Mention("g", ((a, b),)) for a, b in ((0, 2), (2, 4), (5, 6))], 7)])
+    assert [label is None for label in some.starts()] == [type_ is None for type_ in some.label_types()]

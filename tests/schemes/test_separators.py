@@ -153,3 +153,18 @@ def test_few_words_for_every_separator():
     words = {"E": "end", "C": "goes on", "S": "start"}
     assert said.pop("X") == "nothing"
     assert said == {name: " + ".join(words[letter] for letter in name) for name in said}
+
+
+@pytest.mark.parametrize(
+    ("given", "lost", "why"),
+    [
+        ([(0, 2), (1, 3)], (0, 2), "crossing"),
+        ([(0, 4), (1, 2), (1, 3)], (1, 3), "several ends"),
+        ([(0, 4), (0, 5), (1, 3), (2, 3)], (1, 3), "common end"),
+        ([(0, 4), (0, 5), (1, 3), (2, 3)], (0, 4), "consequence"),  # the end at 4 is read as that of (1, 3)
+        ([(0, 5), (1, 5), (2, 3), (2, 4)], (1, 5), "consequence"),  # its start is read with the end of (2, 4)
+    ],
+)
+def test_why_a_mention_is_lost(given, lost, why):
+    """By hand: an end where something goes on closes the innermost start, one where nothing does all of them."""
+    assert read_back(given, 5).lost[lost] == why
