@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ needs("dask", "distributed", "pyarrow")
 
 import distributed  # noqa: E402
 
+from spanloom.scale import dask_blocks  # noqa: E402
+from spanloom.scale.dask_blocks import LostBlock  # noqa: E402
 from spanloom.scale.dask_training import EvaluationCost, learner  # noqa: E402
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
@@ -105,9 +108,22 @@ def test_where_workers_cannot_be_reached_weights_go_through_the_scheduler(
     assert there.to_bytes() == small(max_iter=3).fit(DOCS, learner=out_of_core(blocks=4)).to_bytes()
 
 
-def test_workers_let_blocks_go_at_the_end(client: Any) -> None:
-    from spanloom.scale import dask_blocks
+def test_a_worker_keeps_nothing_of_work_that_comes_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has never had the blocks, and one whose training has ended while the work was under way."""
+    monkeypatch.setattr(dask_blocks, "_held", {})
+    monkeypatch.setattr(dask_blocks, "_ended", set())
+    monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(address="there"))
+    assert dask_blocks.with_blocks(dask_blocks.hold, "run", 3, {0: None}) == LostBlock((3,), "there")
+    assert not dask_blocks._held
+    data = object()
+    dask_blocks.with_blocks(dask_blocks.hold, "run", 3, {0: data})
+    assert dask_blocks._held["run"][0].data is data
+    dask_blocks.forget("run")
+    dask_blocks.with_blocks(dask_blocks.hold, "run", 3, {0: data})
+    assert not dask_blocks._held
 
+
+def test_workers_let_blocks_go_at_the_end(client: Any) -> None:
     def held() -> int:
         return max(client.run(lambda: len(dask_blocks._held)).values())
 

@@ -90,8 +90,10 @@ def with_blocks(
     function: Callable[..., Any], run: str, part: int, blocks: dict[int, BlockData | None], *arguments: Any
 ) -> Any:
     """Call a function with the blocks of a part; those that come with their sentences are kept from then on."""
-    own = {} if run in _ended else _held.setdefault(run, {})
+    own = _held.get(run, {})
     own.update({b: _Held(data) for b, data in blocks.items() if data is not None and b not in own})
+    if own and run not in _ended:  # a worker that comes late, and is asked for blocks that it never had, keeps nothing
+        _held[run] = own
     if not own.keys() >= blocks.keys():
         return LostBlock((part,), need("distributed", "dask").get_worker().address)
     return function([own[b] for b in sorted(blocks)], *arguments)
