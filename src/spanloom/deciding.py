@@ -306,7 +306,4 @@ def _seen(task: Task, trained: Trained, folds: int) -> _Seen:
 
 def _known(found: Mentions, sentences: Sequence[Sentence]) -> Mentions:
     """Leave out mentions that a partial annotation leaves open."""
-    return [
-        own if s.known is None else [m for m in own if s.known.covers(m) or m in s.mentions]
-        for own, s in zip(found, sentences, strict=True)
-    ]
+    return [list(s.judgeable(own)) for own, s in zip(found, sentences, strict=True)]

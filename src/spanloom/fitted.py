@@ -15,7 +15,8 @@ from spanloom.annotators import Pipeline
 from spanloom.base.errors import NotFittedError, ParameterError
 from spanloom.base.parameters import check_count, check_share
 from spanloom.corpus import Believed, Document, Known, Mention, Sentence, make_document
-from spanloom.corpus.document import as_documents
+from spanloom.corpus.document import as_documents, to_choose_on
+from spanloom.corpus.known import HEAVIEST
 from spanloom.corpus.sentences import split_sentences
 from spanloom.corpus.token_rules import TokenRules
 from spanloom.deciding import redecide
@@ -183,8 +184,10 @@ class FittedRecognizer(Parameters):
         check_count("samples", samples)
         if isinstance(corpus, str):
             raise ParameterError(f"texts come in a list: teach([{corpus!r:.40}])")
-        if not isinstance(weight, int | float) or not 0 < weight < math.inf:
-            raise ParameterError(f"The 'weight' parameter must be a number above 0. Got {weight!r} instead.")
+        if not isinstance(weight, int | float) or not 0 < weight <= HEAVIEST:
+            raise ParameterError(
+                f"The 'weight' parameter must be a number above 0, at most {HEAVIEST:g}. Got {weight!r} instead."
+            )
         if not trained.model.probabilistic or trained.model.makes is not None:
             raise ParameterError(f"the model {trained.model.name!r} has no distribution of mentions to draw from")
         if trained.belief == "scores" or self.belief_ == "scores":
@@ -258,7 +261,7 @@ class FittedRecognizer(Parameters):
         Thresholds, penalties and calibration are chosen on development data; ``training_`` says what they give there.
         """
         trained, wanted = self._fitted(), decision(decide)
-        ready = [s for document in self._ready(as_documents(dev)) for s in document.sentences]
+        ready = to_choose_on([s for document in self._ready(as_documents(dev)) for s in document.sentences])
         rule, facts = redecide(wanted, trained, trained.model.before(ready), self.threads, self.training_)
         self.decide, self.rule_ = wanted, rule
         kept = {name: value for name, value in self.training_.items() if name not in ("decision", "calibration")}
@@ -272,7 +275,7 @@ class FittedRecognizer(Parameters):
         """
         trained = self._fitted()
         ready = self._ready(as_documents(dev))
-        sentences = trained.model.before([s for document in ready for s in document.sentences])
+        sentences = trained.model.before(to_choose_on([s for document in ready for s in document.sentences]))
         curve = trained.tune_penalty(sentences, self.threads, by_label=by_label)
         self.training_["penalty_curve"] = curve.to_json()
         return curve

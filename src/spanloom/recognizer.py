@@ -12,7 +12,7 @@ from typing import Any
 from spanloom.annotators import Annotator
 from spanloom.base.errors import ParameterError
 from spanloom.corpus import Document, Sentence
-from spanloom.corpus.document import annotated, as_documents
+from spanloom.corpus.document import as_documents
 from spanloom.corpus.tokenizer import Splitter, Tokenizer
 from spanloom.decisions.decision import Decision
 from spanloom.encoders import Encoder
@@ -230,6 +230,6 @@ class Recognizer(KeptRecognizer):
 
     def score(self, corpus: Iterable[Sentence | Document], y: None = None) -> Evaluation:
         """Find the mentions of annotated text and compare: ``score(dev).f1``."""
-        gold: list[Any] = annotated(corpus)
+        gold: list[Any] = list(corpus)
         found = self.predict(gold, probabilities=False)
         return evaluate(*([self._compared(item) for item in some] for some in (gold, found)))

@@ -14,7 +14,7 @@ from spanloom.annotators.base import Fitting
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.choosing import added, folds
 from spanloom.corpus import Document, Sentence
-from spanloom.corpus.document import as_documents
+from spanloom.corpus.document import as_documents, to_choose_on
 from spanloom.corpus.retokenizing import choose_rules, compare_rules
 from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.deciding import settle
@@ -139,7 +139,7 @@ def _task(
     dev_sentences: list[Sentence] | None = None
     if dev is not None:
         watched = pipeline.annotate(learned(model, as_documents(dev)), wanted)
-        dev_sentences = [s for document in watched for s in document.sentences if s.believed is None]
+        dev_sentences = to_choose_on([s for document in watched for s in document.sentences])
     task = Task(
         [s for document in documents for s in document.sentences],
         [len(document.sentences) for document in documents],

@@ -71,6 +71,7 @@ def test_sentences_carry_what_is_known():
         ({"sets": [{"prob": 10**400, "mentions": []}]}, "prob of set 0 of known.believed is too large"),
         ({"sets": [{"prob": 1, "mentions": [{"label": "", "parts": [[0, 1]]}]}]}, "has no label"),
         ({"sets": [{"prob": 0.5, "mentions": []}]}, "add up to 1"),
+        ({"weight": 1e300, "sets": [{"prob": 1, "mentions": []}]}, "at most 1e"),
     ],
 )
 def test_beliefs_that_make_no_sense_are_refused(tmp_path, believed, message):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from oracles import log_z
 from spanloom import Recognizer
 from spanloom._native import ChoiceStructure, SegmentLayout, StructuredLoss, Supervision
-from spanloom.corpus import Known, Mention, Sentence
+from spanloom.corpus import Document, Known, Mention, Sentence
+from spanloom.evaluation import evaluate
 from spanloom.models.chain import ChainComponent
 from spanloom.models.component import Component, Shapes
 from spanloom.models.edge import EdgeComponent
@@ -24,6 +27,7 @@ from spanloom.models.spans import SpanComponent
 from spanloom.models.state import StateComponent
 from spanloom.models.supervised import locally_known, supervise
 from spanloom.schemes import Segments
+from toy import OFFICES
 
 TYPES = ("a", "b")
 EXACT = ("IO", "IOB2", "IOE2", "IOBES", "BILOU", "BI", "IE", "BIES")
@@ -212,3 +216,26 @@ def test_a_tagger_of_columns_takes_sentences_whose_mentions_are_known_in_part():
     words = Sentence(["a", "b"], [], {"pos": ["N", "V"]}, known=Known(labels=("x",)))
     ner = Recognizer("tagger", features=["word"]).fit([words] * 3)
     assert ner.predict(words).columns["pos"] == ["N", "V"]
+
+
+def test_what_the_annotation_leaves_open_is_neither_right_nor_wrong():
+    """By hand: of three that are found, one is right, one is wrong, one is of a label that nobody annotated."""
+    right, wrong, open_ = Mention("A", ((0, 1),)), Mention("A", ((1, 2),)), Mention("B", ((1, 2),))
+    gold = Sentence(["x", "y"], [right], known=Known(labels=("A",)))
+    found = [right, wrong, open_]
+    for one, other in (([gold], [found]), ([Document([gold])], [Document([gold.with_mentions(found)])])):
+        score = evaluate(one, other).micro
+        assert (score.gold, score.predicted, score.correct) == (1, 2, 1)
+    assert gold.judgeable(found) == [right, wrong]
+
+
+def test_settings_are_chosen_on_sentences_that_are_annotated_completely():
+    """Half of the development data have no annotation at all: what is found there must not count as wrong."""
+    whole = OFFICES * 4
+    bare = [replace(s, mentions=[], known=Known(labels=())) for s in whole]
+    ner = Recognizer("edge", keep="longest", threads=1)
+    assert ner.fit(whole, dev=whole).to_bytes() == clone(ner).fit(whole, dev=[*whole, *bare]).to_bytes()
+    ner.tune_mention_penalty(whole)
+    alone = ner.training_["penalty_curve"]
+    ner.tune_mention_penalty([*whole, *bare])
+    assert ner.training_["penalty_curve"] == alone

@@ -96,6 +96,11 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def judgeable(self, found: Sequence[Mention]) -> Sequence[Mention]:
+        """Return what was found without what the annotation leaves open, which is neither right nor wrong."""
+        known = self.known
+        return found if known is None else [m for m in found if known.covers(m) or m in self.mentions]
+
     def column(self, name: str) -> list[str]:
         """Return the values of one column; ``"word"`` is the tokens themselves."""
         return self.tokens if name == "word" else self.columns[name]
@@ -263,24 +268,19 @@ def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
     return documents
 
 
-def annotated(corpus: Iterable[Sentence | Document]) -> list[Sentence | Document]:
-    """Return a corpus without the sentences that only a teacher speaks of: nothing is scored on them.
+def to_choose_on(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return the sentences that are annotated completely, on which settings are chosen; if there are none, the rest.
+
+    Never those that only a teacher speaks of.
 
     Examples
     --------
-    >>> taught = Sentence(["b"], known=Known(labels=(), believed=Believed.drawn([[]])))
-    >>> [len(doc.sentences) for doc in annotated([Document([Sentence(["a"]), taught]), Document([taught])])]
-    [1]
+    >>> some = Sentence(["a"], known=Known(labels=("DNA",)))
+    >>> len(to_choose_on([Sentence(["b"]), some])), len(to_choose_on([some]))
+    (1, 1)
     """
-    left: list[Sentence | Document] = []
-    for item in corpus:
-        own = item.sentences if isinstance(item, Document) else [item]
-        kept = [s for s in own if s.believed is None]
-        if len(kept) == len(own):
-            left.append(item)
-        elif kept and isinstance(item, Document):
-            left.append(item.with_sentences(kept))
-    return left
+    told = [s for s in sentences if s.believed is None]
+    return [s for s in told if s.known is None] or told
 
 
 def _way_out(item: object) -> str:

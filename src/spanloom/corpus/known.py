@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from spanloom.corpus.mention import Mention, Part, Parts, reading_order
 
+HEAVIEST = 1e6
+"""The most that a sentence of a teacher counts beside one that is annotated."""
+
 
 @dataclass(frozen=True, slots=True)
 class Believed:
@@ -19,7 +22,7 @@ class Believed:
     sets
         Probabilities above 0, which add up to 1, and the mentions of each set.
     weight
-        How much the sentence counts beside one that is annotated; above 0.
+        How much the sentence counts beside one that is annotated; above 0, at most ``HEAVIEST``.
     """
 
     sets: tuple[tuple[float, tuple[Mention, ...]], ...]
@@ -29,8 +32,10 @@ class Believed:
         total = math.fsum(p for p, _ in self.sets)
         if not all(p > 0 for p, _ in self.sets) or abs(total - 1) > 1e-6:
             raise ValueError(f"probabilities of mention sets are above 0 and add up to 1; these add up to {total:g}")
-        if not (math.isfinite(self.weight) and self.weight > 0):
-            raise ValueError(f"the weight of what is believed is a number above 0, not {self.weight!r}")
+        if not 0 < self.weight <= HEAVIEST:
+            raise ValueError(
+                f"the weight of what is believed is a number above 0, at most {HEAVIEST:g}, not {self.weight!r}"
+            )
 
     @classmethod
     def drawn(cls, samples: Sequence[Iterable[Mention]], weight: float = 1.0) -> Believed:

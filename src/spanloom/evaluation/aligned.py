@@ -79,7 +79,7 @@ def align(gold: Gold, predicted: Predicted) -> Aligned:
     Parameters
     ----------
     gold
-        Sentences or documents.
+        Sentences or documents. Of what their annotation leaves open (``Sentence.known``) predictions do not count.
     predicted
         The same sentences or documents with predicted mentions, or one sequence of mentions for each gold sentence.
 
@@ -116,7 +116,7 @@ def align(gold: Gold, predicted: Predicted) -> Aligned:
     for i, ((tokens, mentions), sentence) in enumerate(zip(units, sentences, strict=True)):
         if tokens is not None and tokens is not sentence.tokens and tokens != sentence.tokens:
             raise CorpusError(f"{aligned.name(i)} differs: {_difference(sentence.tokens, tokens)}")
-        aligned.predicted.append(mentions)
+        aligned.predicted.append(sentence.judgeable(mentions))
     return aligned
 
 
@@ -157,7 +157,7 @@ def _align_documents(gold: list[Document], predicted: list[Document]) -> Aligned
         aligned.document_of.extend([len(aligned.documents)] * len(sentences))
         aligned.documents.append(ours)
         aligned.sentences.extend(sentences)
-        aligned.predicted.extend(lists)
+        aligned.predicted.extend(s.judgeable(own) for s, own in zip(sentences, lists, strict=True))
     return aligned
 
 

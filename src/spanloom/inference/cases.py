@@ -15,9 +15,9 @@ from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, M
 class Cases(Distribution):
     """One of several cases, and a structure of that case.
 
-    Probabilities of mentions are means. ``k_best`` adds up what the cases have of a set; it goes through the best
-    ``STRUCTURES`` of each if need be, after which probabilities of sets are lower bounds. Entropy is that of case and
-    structure.
+    Probabilities of mentions are means. ``k_best`` adds up what the cases have of a set: it lists the best sets of
+    each, and asks cases about sets that they have not listed, until nothing else can be among the best. Entropy is that
+    of case and structure.
 
     Parameters
     ----------
@@ -55,14 +55,24 @@ class Cases(Distribution):
         return Marginals(each[0].names, each[0].sites, mean)
 
     def _best(self, k: int) -> list[tuple[float, list[Mention]]]:
+        asked: dict[tuple[int, frozenset[Mention]], float] = {}
         best: list[tuple[float, list[Mention]]] = []
-        for size, _ in growing(max(16, 2 * k), max(2 * k, STRUCTURES)):
-            lists = [case._best(size) for case in self.cases]
-            pairs = [*zip(self._weights, lists, strict=True)]
-            found = [(p + math.log(w), mentions) for w, own in pairs if w > 0 for p, mentions in own]
-            best = add_alike(found, k)
-            # What a set that is not listed can have: what the last of each list has, unless the list is whole.
-            if math.fsum(w * math.exp(own[-1][0]) for w, own in pairs if len(own) == size) <= MISSING:
+        weighed = [(i, w) for i, w in enumerate(self._weights) if w > 0]
+        for size, last in growing(max(16, 2 * k), max(2 * k, STRUCTURES)):
+            lists = [_Listed(i, w, self.cases[i], size) for i, w in weighed]
+            sets = {key: mentions for one in lists for key, mentions in one.sets.items()}
+            most = {key: math.fsum(one.known.get(key, one.rest) for one in lists) for key in sets}
+            exact: dict[frozenset[Mention], float] = {}
+            least = 0.0  # the probability of the k-th best so far
+            for key in sorted(sets, key=lambda key: -most[key]):
+                if len(exact) >= k and most[key] <= least:
+                    break
+                exact[key] = math.fsum(one.of(key, asked) for one in lists)
+                least = sorted(exact.values())[-k] if len(exact) >= k else 0.0
+            best = add_alike([(math.log(p), sets[key]) for key, p in exact.items() if p > 0], k)
+            # No set that is not listed has more than the last ones of all lists together.
+            beyond = math.fsum(one.rest for one in lists)
+            if last or beyond <= MISSING or (len(best) == k and math.exp(best[-1][0]) >= beyond):
                 break
         return best
 
@@ -82,6 +92,46 @@ class Cases(Distribution):
         each = [(case._given(mention, must), own) for case, own in zip(self.cases, self.offsets, strict=True)]
         left = [(given, own) for given, own in each if given is not None]
         return Cases([given for given, _ in left], [own for _, own in left]) if left else None
+
+
+class _Listed:
+    """The best sets of a case, each with its share of the probability of all cases."""
+
+    def __init__(self, number: int, weight: float, case: Distribution, size: int) -> None:
+        found = case._best(size)
+        self.number, self.weight, self.case = number, weight, case
+        self.known: dict[frozenset[Mention], float] = {}
+        self.sets: dict[frozenset[Mention], list[Mention]] = {}
+        for log, mentions in found:
+            key = frozenset(mentions)
+            self.known[key] = self.known.get(key, 0.0) + weight * math.exp(log)
+            self.sets.setdefault(key, mentions)
+        self.rest = weight * math.exp(found[-1][0]) if len(found) == size else 0.0  # 0: nothing is left out
+
+    def of(self, key: frozenset[Mention], asked: dict[tuple[int, frozenset[Mention]], float]) -> float:
+        """Return the share of a set, also of one that is not listed."""
+        if key in self.known or not self.rest:
+            return self.known.get(key, 0.0)
+        if (self.number, key) not in asked:
+            asked[self.number, key] = self.weight * _probability(self.case, key)
+        return asked[self.number, key]
+
+
+def _probability(case: Distribution, wanted: frozenset[Mention]) -> float:
+    """Return the probability of a set: that its mentions are there, and nothing else."""
+    there, left = 1.0, case
+    for mention in sorted(wanted):
+        there *= left.prob(mention)
+        given = left._given(mention, must=True) if there > MISSING else None
+        if given is None:
+            return 0.0
+        left = given
+    for size, _ in growing(16):
+        found = left._best(size)
+        alike = [math.exp(log) for log, mentions in found if frozenset(mentions) == wanted]
+        if alike or len(found) < size or there * math.exp(found[-1][0]) <= MISSING:
+            return there * math.fsum(alike)
+    return 0.0
 
 
 def average(beliefs: Sequence[Distribution], weights: Sequence[float]) -> Cases:

@@ -8,8 +8,6 @@ import numpy as np
 
 from spanloom.base.arrays import Floats
 from spanloom.corpus.document import Sentence
-from spanloom.corpus.mention import Mention
-from spanloom.models.holding import hold
 from spanloom.models.trained import Trained
 
 LEAST = 0.01
@@ -19,22 +17,14 @@ LEAST = 0.01
 def judged(models: Sequence[Trained], sentences: Sequence[Sentence], threads: int | None) -> tuple[Floats, Floats]:
     """Return what each model believes of the mentions that one of them believes in, and which are true.
 
-    Without those that the annotation leaves open, and true ones that some model cannot hold.
+    Without those that the annotation leaves open. What a model cannot hold counts, too: it is what others are for.
     """
     sentences = [s for s in sentences if s.believed is None]
     each = [one.find_above(sentences, LEAST, threads) for one in models]
-    lost = [_lost(models, s) for s in sentences]
-    some = [
-        sorted(m for m in set(s.mentions).union(*own) - out if s.known is None or s.known.covers(m) or m in s.mentions)
-        for s, out, *own in zip(sentences, lost, *each, strict=True)
-    ]
+    some = [sorted(s.judgeable([*set(s.mentions).union(*own)])) for s, *own in zip(sentences, *each, strict=True)]
     beliefs = [[m.prob or 0.0 for own in one.probabilities(sentences, some, threads) for m in own] for one in models]
     right = [m in known for s, own in zip(sentences, some, strict=True) for known in [set(s.mentions)] for m in own]
     return np.array(beliefs, np.float64).reshape(len(models), -1), np.array(right, np.float64)
-
-
-def _lost(models: Sequence[Trained], sentence: Sentence) -> set[Mention]:
-    return {m for one in models for _, m in hold(one.holder, [sentence], "longest").lost}
 
 
 def learn_weights(beliefs: Floats, right: Floats, rounds: int = 200) -> list[float]:

@@ -23,7 +23,6 @@ from spanloom.base.errors import ParameterError
 from spanloom.base.files import whole_file
 from spanloom.configuration import configure
 from spanloom.corpus import Document, Mention, Sentence
-from spanloom.corpus.document import annotated
 from spanloom.evaluation import Score, micro
 
 Item = Sentence | Document
@@ -262,8 +261,8 @@ def _train_and_score(corpus: Sequence[Item], job: TrainingJob, recognizer: Any, 
     start = time.perf_counter()
     recognizer.fit([corpus[i] for i in job.train], **({} if before is None else {"start": before}))
     trained = time.perf_counter() - start
-    test = annotated(corpus[i] for i in job.test)
-    gold = [s.mentions for item in test for s in _sentences(item)]
+    test = [corpus[i] for i in job.test]
+    gold = [s for item in test for s in _sentences(item)]
     scores, found = [], []
     for decoding in job.decoding:
         # Set on the trained recogniser: what counts when predicting needs no new training.
@@ -271,7 +270,8 @@ def _train_and_score(corpus: Sequence[Item], job: TrainingJob, recognizer: Any, 
             recognizer.set_params(**{recognizer.full_name(name): value for name, value in decoding.items()})
         start = time.perf_counter()
         found = recognizer.predict(test)
-        score = micro(gold, [s.mentions for item in found for s in _sentences(item)])
+        pairs = zip(gold, (s for item in found for s in _sentences(item)), strict=True)
+        score = micro([s.mentions for s in gold], [s.judgeable(own.mentions) for s, own in pairs])
         scores.append([score.gold, score.predicted, score.correct, round(time.perf_counter() - start, 4)])
     result: Result = {
         "scores": scores,
