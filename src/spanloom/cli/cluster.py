@@ -28,9 +28,9 @@ def cluster(
     --model edge --features muis-lu-genia-gaps -o gene.loom
     """
     from spanloom.base.errors import CorpusError
-    from spanloom.features.brown import train_clusters
+    from spanloom.features.brown import START, train_clusters
 
-    check_output(output)
+    check_output(output, START, "file of clusters")
     console = make_console(stderr=True)
     bar = Progress(
         TextColumn("[bold]clustering[/bold]"),

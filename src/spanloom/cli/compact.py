@@ -9,7 +9,7 @@ import typer
 
 from spanloom.cli.console import make_console
 from spanloom.cli.options import ModelArgument
-from spanloom.cli.outputs import check_output
+from spanloom.cli.outputs import check_model_output
 from spanloom.cli.tables import plain_table
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def compact(
     from spanloom.recognizer import Recognizer
 
     check_precision(weights)
-    check_output(output)
+    check_model_output(output)
     model = model_path(model)
     ner = Recognizer.load(model)
     documents = None if dev is None else list(read(dev))

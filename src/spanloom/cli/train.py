@@ -14,7 +14,7 @@ import typer
 from spanloom.cli.console import make_console
 from spanloom.cli.cutting import TOKENIZER
 from spanloom.cli.dask_client import SCHEDULER, learner_on
-from spanloom.cli.outputs import check_output
+from spanloom.cli.outputs import check_model_output
 from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
 from spanloom.cli.summary import tell
@@ -204,7 +204,7 @@ def train(
     from spanloom.configuration import write_config as write_settings
     from spanloom.formats import Report, read
 
-    check_output(output)
+    check_model_output(output)
     lexicons = [name if name.partition("?")[0] == "induced" else f"lexicon:{name}" for name in lexicon or ()]
     options: dict[str, Any] = {
         "model": _model(model, target),

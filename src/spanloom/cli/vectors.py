@@ -38,12 +38,14 @@ def vectors(
     spanloom train train.jsonl --clusters paths --clusters wide -o gene.loom
     """
     from spanloom.base.errors import CorpusError
+    from spanloom.features.brown import START
+    from spanloom.features.vectors import START as TABLE_START
     from spanloom.features.vectors import train_vectors
 
-    check_output(output)
+    check_output(output, START, "file of clusters")
     check_count("clusters", clusters)
     if table is not None:
-        check_output(table)
+        check_output(table, TABLE_START, "table of vectors")
         if table.resolve() == output.resolve():
             raise typer.BadParameter("clusters and vectors need files of their own", param_hint="--vectors")
     console = make_console(stderr=True)

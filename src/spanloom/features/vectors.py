@@ -10,6 +10,7 @@ Brown clusters.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -35,6 +36,8 @@ MORE = 20
 """So many dimensions more are followed than are kept."""
 ROUNDS = 20
 """Of two-means, at most."""
+START = re.compile(rb"\d+ \d+\n")
+"""How a file of vectors begins."""
 Progress = Callable[[int, int], None]
 
 
