@@ -48,7 +48,7 @@ def train(
         typer.Option(
             metavar="REF",
             help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks, phrases, induced, "
-            "document; may be repeated. See docs/annotators.md.",
+            "document, english-rules; may be repeated. See docs/annotators.md.",
             rich_help_panel=DATA,
         ),
     ] = None,
