@@ -112,7 +112,7 @@ def train(
     repair: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[parentheses|abbreviations]",
+            metavar="[parentheses|abbreviations|hyphens|punctuation]",
             help="What is done to found mentions; may be repeated.",
             rich_help_panel=MODEL,
         ),
