@@ -10,11 +10,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.text import Text
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import TextArgument
 from spanloom.cli.outputs import check_output
 
 
 def cluster(
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8, one sentence a line, words between spaces.")],
+    text: TextArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.")],
     clusters: Annotated[int, typer.Option("--clusters", "-c", help="How many clusters.")] = 1000,
     min_count: Annotated[int, typer.Option(help="Rarer words get no cluster.")] = 1,

@@ -12,11 +12,12 @@ from spanloom.base.counted import counted
 from spanloom.base.parameters import check_count
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
+from spanloom.cli.options import TextArgument
 from spanloom.cli.outputs import check_output
 
 
 def vectors(
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8, one sentence a line, words between spaces.")],
+    text: TextArgument,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go, for train --clusters.")
     ],

@@ -158,13 +158,16 @@ def _information(kept: list[list[int]], words: int, window: int, tell: Callable[
 
 def _reduced(matrix: csr_matrix, size: int, seed: int, tell: Callable[[int], None]) -> Floats:
     """Return left singular vectors times roots of singular values, each row of length 1 (Halko et al. 2011)."""
-    random = np.random.default_rng(seed)
-    width = min(size + MORE, matrix.shape[0])
-    basis, _ = np.linalg.qr(matrix @ random.normal(size=(matrix.shape[1], width)))
-    for step in range(PASSES):
-        basis, _ = np.linalg.qr(matrix.T @ basis)
-        basis, _ = np.linalg.qr(matrix @ basis)
-        tell(step + 1)
+    words = matrix.shape[0]
+    if size + MORE >= words:  # all directions: none is to be looked for
+        basis = np.identity(words)
+    else:
+        random = np.random.default_rng(seed)
+        basis, _ = np.linalg.qr(matrix @ random.normal(size=(words, size + MORE)))
+        for step in range(PASSES):
+            basis, _ = np.linalg.qr(matrix.T @ basis)
+            basis, _ = np.linalg.qr(matrix @ basis)
+            tell(step + 1)
     left, singular, _ = np.linalg.svd((matrix.T @ basis).T, full_matrices=False)
     vectors = (basis @ left)[:, :size] * np.sqrt(singular[:size])
     vectors *= np.where(np.abs(vectors.min(axis=0)) > vectors.max(axis=0), -1.0, 1.0)  # a sign of its own for each
