@@ -68,7 +68,9 @@ def test_words_in_the_same_places_are_near() -> None:
 
 def test_clusters_are_leaves_of_one_tree() -> None:
     found = train_vectors(TEXT, 6, min_count=1)
-    made = found.clusters(7)
+    told: list[tuple[int, int]] = []
+    made = found.clusters(7, progress=lambda done, most: told.append((done, most)))
+    assert told == [(done, 7) for done in range(2, 8)]
     leaves = sorted(set(made.paths.values()))
     assert len(leaves) == 7
     assert not any(b.startswith(a) for a, b in combinations(leaves, 2))

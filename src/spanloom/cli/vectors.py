@@ -55,7 +55,8 @@ def vectors(
             found = train_vectors(lines, size, window=window, min_count=min_count, seed=seed, progress=progress)
         except UnicodeDecodeError as error:
             raise CorpusError(f"{text}: not UTF-8 at byte {error.start}") from None
-    made = found.clusters(clusters, seed=seed)
+    with counting("clustering") as progress:
+        made = found.clusters(clusters, seed=seed, progress=progress)
     if table is not None:
         found.write(table)
     made.write(output)

@@ -65,8 +65,11 @@ class WordVectors:
             for word, vector in zip(self.words, self.vectors, strict=True):
                 out.write(f"{word} {' '.join(f'{x:.5f}' for x in vector)}\n")
 
-    def clusters(self, count: int = 1000, *, seed: int = 1) -> Clusters:
-        """Cut the words into clusters, always the one that has most to gain into two; paths are as Brown's."""
+    def clusters(self, count: int = 1000, *, seed: int = 1, progress: Progress | None = None) -> Clusters:
+        """Cut the words into clusters, always the one that has most to gain into two; paths are as Brown's.
+
+        ``progress`` is called with (clusters so far, clusters in all, at most).
+        """
         check_count("count", count, low=1)
         check_count("seed", seed, low=0)
         random = np.random.default_rng(seed)
@@ -78,11 +81,14 @@ class WordVectors:
             heappush(heap, (-_spread(self.vectors[members], weights[members]), path, members))
 
         add(np.arange(len(self.words)), "")
-        while len(heap) < min(count, len(self.words)) and heap[0][0] < 0:
+        most = min(count, len(self.words))
+        while len(heap) < most and heap[0][0] < 0:
             _, path, members = heappop(heap)
             side = _halves(self.vectors[members], weights[members], random)
             add(members[~side], f"{path}0")
             add(members[side], f"{path}1")
+            if progress is not None:
+                progress(len(heap), most)
         for _, path, members in heap:
             for i in members.tolist():
                 paths[i] = path
