@@ -12,6 +12,7 @@ from spanloom.base.errors import ModelFileError
 from spanloom.base.model_file import from_bytes, load_arrays, save_arrays, to_bytes
 from spanloom.base.narrow import narrowed, widened
 from spanloom.base.packing import pack, unpack
+from spanloom.base.parameters import check_number
 from spanloom.bundled import existing_model
 from spanloom.fitted import FittedRecognizer
 from spanloom.models.tables import SHARED, room
@@ -51,6 +52,7 @@ class KeptRecognizer(FittedRecognizer):
         It tags faster, and its file is smaller; saved with ``weights="int16"`` much smaller. How much is lost is to be
         measured on held-out text: ``spanloom compact MODEL -o SMALL --dev DEV`` does so.
         """
+        check_number("least", least, low=0)
         trained = self._fitted()
         smaller = type(self)(**self.get_params(deep=False))
         facts = {**self.training_, "compacted": least}

@@ -12,6 +12,7 @@ from typing import Any
 from spanloom.base.errors import ParameterError
 from spanloom.base.parameters import check_choice, check_count
 from spanloom.base.settings import JOINT, Settings, merge, nested
+from spanloom.base.wording import spoken
 from spanloom.corpus import Document, Sentence
 from spanloom.corpus.token_rules import TokenRules
 from spanloom.decisions.decision import Best, ByThreshold, Decision, OnDev, decision
@@ -178,6 +179,10 @@ class Parameters:
                 "train the encoder several times; pass dev=…"
             )
         self.token_rules()
+        if self.repairs is None or isinstance(self.repairs, str):
+            one = self.repairs if self.repairs in REPAIRS else next(iter(REPAIRS))
+            way = spoken(f"--repair {one}", f"repairs=[{one!r}]")
+            raise ParameterError(f"repairs are a list of names, got {self.repairs!r}; write {way}, or leave it out")
         for name in self.repairs:
             check_choice("repairs", name, REPAIRS)
         check_choice("keep", self.keep, ("raise", *CHOICES))

@@ -54,7 +54,8 @@ class Recognizer(KeptRecognizer):
         ``"precision=0.95"`` or ``"recall=0.9"`` by a threshold on the probability, chosen on ``dev`` or by
         cross-fitting; ``"auto"``: what is best on ``dev``. See ``decisions``.
     repairs
-        What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``.
+        What is done to found mentions, in this order: ``"parentheses"``, ``"abbreviations"``, ``"hyphens"``,
+        ``"punctuation"``.
     keep
         Which training mentions stay where the model cannot hold all: ``"longest"``, ``"outermost"`` or ``"innermost"``;
         ``"raise"`` for an error.

@@ -133,6 +133,11 @@ def test_a_recogniser_of_mentions_makes_no_column() -> None:
         annotator("pos.loom")
     with pytest.raises(ParameterError, match=r"there is no annotator 'stanza' .* are udpipe, spacy, lexicon"):
         annotator("stanza:en")
+    unknown = r"no annotator 'english_rules', .*; annotators are english-rules, .*induced.*udpipe:…, .*pos\.loom"
+    with pytest.raises(ParameterError, match=unknown):
+        annotator("english_rules", Recognizer.load)
+    with pytest.raises(FileNotFoundError):
+        annotator("english.loom", Recognizer.load)
     with pytest.raises(ParameterError, match=r"ModelColumns takes a recogniser, got 'pos.loom'"):
         ModelColumns("pos.loom")  # type: ignore[arg-type]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from spanloom.annotators import Annotator, DocumentContext, Fitting, Lexicon, Parser, Pipeline
+from spanloom.annotators.trees import Trees
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.corpus import Document, Mention, Sentence
 from spanloom.corpus.document import map_sentences
@@ -153,3 +154,46 @@ def test_a_state_is_the_same_pipeline() -> None:
 def test_a_single_reference_is_no_list() -> None:
     with pytest.raises(ParameterError, match=r"annotators are a list, e\.g\. \['phrases'\]"):
         Pipeline.of("phrases")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            [Lexicon("genes", ["a"]), Lexicon("genes", ["b"])],
+            "the column lexicon-genes would be made twice, by the annotators lexicon and lexicon, .*name of its own",
+        ),
+        ([Lexicon("train", ["a"]), "induced"], "column lexicon-train .* lexicon and induced, .*is called train"),
+        ([Made("x"), Made("y"), Made("x y")], "the columns x and y would be made twice, .*leave one of them out"),
+        ([Root(), Root()], "the columns head and deprel would be made twice, by the annotators parser and parser"),
+    ],
+)
+def test_an_annotator_without_effect_is_refused(given: list[Any], message: str) -> None:
+    """Columns that are there are left as they are: all that it makes would be dropped."""
+    with pytest.raises(ParameterError, match=message):
+        Pipeline.of(given)
+
+
+def test_an_annotator_may_make_other_columns_too() -> None:
+    """The first to make a column makes it; the second adds the rest. A parser of one's own goes before another's."""
+    (made,) = columns(Pipeline.of([Made("x"), Made("x y")]).annotate([Document([Sentence(["a"])])]))
+    assert made == {"x": ["x"], "y": ["y"]}
+    both = Pipeline.of([Offers("x"), Root()])
+    assert both.annotate([Document([Sentence(["a"])])], ["head"])[0].sentences[0].columns["deprel"] == ["root"]
+
+
+def test_what_is_added_to_a_model_makes_something_new() -> None:
+    """Trees are: those of what is added take the place of the others."""
+    own = Pipeline.of([Offers("x")])
+    assert len(own.plus(Pipeline.of([Offers("x")])).annotators) == 2
+    with pytest.raises(ParameterError, match="the column x would be made twice"):
+        own.plus(Pipeline.of([Made("x")]))
+
+
+class Offers(Made):
+    """Makes trees too."""
+
+    kind = "offers"
+
+    def on_demand(self):
+        return [Trees(Root())]

@@ -57,6 +57,19 @@ def test_lexicons_and_representations(corpus: str, tmp_path: Path) -> None:
     (tmp_path / "new.txt").write_text("the rat sings\n")
     out = run("tag", str(tmp_path / "ner.loom"), f"text:{tmp_path / 'new.txt'}", "--format", "jsonl").stdout
     assert len(json.loads(out)["mentions"]) == 1
+    assert json.loads(run("info", str(tmp_path / "ner.loom"), "--json").stdout)["lexicons"] == ["things", "train"]
+
+
+@pytest.mark.parametrize("second", ["things=more.txt", "induced"])
+def test_a_second_lexicon_of_a_name_is_refused(corpus: str, second: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("things.txt", "more.txt"):
+        Path(name).write_text("gene\n")
+    first = f"{'train' if second == 'induced' else 'things'}=things.txt"
+    command = ["train", corpus, "--lexicon", first, "--lexicon", second, "-o", "x.loom"]
+    with pytest.raises(ParameterError, match=r"lexicon-\w+ would be made twice.*give each lexicon a name of its own"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+    assert not Path("x.loom").exists()
 
 
 @pytest.mark.parametrize(("options", "more"), [([], []), (["--repair", "abbreviations"], ["HSF"])])

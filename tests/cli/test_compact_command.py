@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spanloom import Recognizer, read
+from spanloom import Document, Mention, Recognizer, Sentence, read, write
+from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
 from spanloom.learning import Auto
 from spanloom.models import Cascade, Memm
@@ -76,3 +78,53 @@ def test_a_model_that_finds_nothing_loses_nothing(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0
     assert "loses" not in done.output
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model") / "a.loom"
+    Recognizer("chain", trainer=Auto(max_iter=15), keep="longest").fit(read("sample:train")).save(path)
+    return str(path)
+
+
+def test_bad_options_and_an_empty_corpus_are_refused_before_any_work(model: str, tmp_path: Path) -> None:
+    """There is not even a model to be read."""
+    small = tmp_path / "b.loom"
+    (tmp_path / "dev.jsonl").write_text("")
+
+    def run(*options: str) -> Any:
+        return CliRunner().invoke(app, ["compact", str(tmp_path / "none.loom"), "-o", str(small), *options])
+
+    done = run("--within", "0.5")
+    assert done.exit_code == 2
+    assert "--dev CORPUS" in flat(done.output)
+    with pytest.raises(CorpusError, match=r"dev\.jsonl: there is no text to measure on; .*leave out --dev"):
+        raise run("--dev", str(tmp_path / "dev.jsonl")).exception
+    for name in ("least", "within"):
+        with pytest.raises(ParameterError, match=rf"'{name}' parameter must be a number .* Got inf"):
+            raise run(f"--{name}", "inf", "--dev", "sample:dev").exception
+    with pytest.raises(ParameterError, match="'least' parameter must be a number"):
+        Recognizer.load(model).compact(float("inf"))
+
+
+def test_the_last_line_says_what_was_written_and_what_it_costs(model: str, tmp_path: Path) -> None:
+    small = tmp_path / "b.loom"
+    run = lambda *options: CliRunner().invoke(app, ["compact", model, "-o", str(small), *options])  # noqa: E731
+    assert run().stdout.strip().endswith("b.loom: without weights below 0.02; --dev CORPUS tells what that costs")
+    done = run("--dev", "sample:dev", "--least", "0.5")
+    before, after = (100 * Recognizer.load(path).score(read("sample:dev")).f1 for path in (model, small))
+    assert after < before - 0.1
+    assert done.stdout.strip().endswith(f"without weights below 0.5, F1 {after:.2f} ({after - before:+.2f})")
+    assert "a smaller --least loses less" in done.stderr
+    done = run("--dev", "sample:dev", "--least", "0", "--weights", "float32")
+    assert done.stdout.strip().endswith(f"with all weights, F1 {before:.2f} (as before)")
+
+
+def test_a_corpus_without_labels_of_the_model_is_said(model: str, tmp_path: Path) -> None:
+    """What is lost is measured against the mentions of the model alone."""
+    write([Document([Sentence(["The", "IL-2", "gene"], [Mention("other", ((0, 1),))])])], tmp_path / "dev.jsonl")
+    done = CliRunner().invoke(
+        app, ["compact", model, "-o", str(tmp_path / "b.loom"), "--dev", str(tmp_path / "dev.jsonl")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "has no mention of a label of" in done.stderr

@@ -117,6 +117,45 @@ def test_an_output_that_is_an_input_is_refused_before_any_work(place: Path, line
     assert {p: p.read_bytes() for p in place.rglob("*") if p.is_file() and "_spanloom" not in p.parts} == before
 
 
+OF_ANOTHER_KIND = [
+    "train c.jsonl -o d.jsonl",
+    "compact m.loom -o d.jsonl",
+    "tune c.jsonl --folds 2 -o d.jsonl",
+    "demo -o d.jsonl",
+    "convert-model crfsuite:x.crf -o text.loom",
+    "convert-model m.loom -o crfsuite:d.jsonl",
+    "cluster raw.txt -o d.jsonl",
+    "vectors raw.txt -o d.jsonl",
+    "vectors raw.txt -o new --vectors d.jsonl",
+]
+
+
+@pytest.mark.parametrize("line", OF_ANOTHER_KIND)
+def test_a_file_of_another_kind_is_not_replaced(place: Path, line: str) -> None:
+    """Said before anything is read: the file x.crf does not even exist."""
+    (place / "text.loom").write_text("precious\n")
+    before = {p: p.read_bytes() for p in place.rglob("*") if p.is_file()}
+    with pytest.raises(ParameterError, match=r"(d\.jsonl|text\.loom) is there already and is no .*another name"):
+        run(*line.split())
+    assert {p: p.read_bytes() for p in place.rglob("*") if p.is_file()} == before
+
+
+@pytest.mark.parametrize("old", ["m.loom", "empty", "format 1"])
+def test_a_model_of_any_version_and_an_empty_file_are_replaced(place: Path, old: str) -> None:
+    output, fixtures = place / "out.loom", Path(__file__).parents[1] / "fixtures"
+    first = fixtures / "models-0.1" / "chain.loom"
+    output.write_bytes(b"" if old == "empty" else (first if old == "format 1" else place / old).read_bytes())
+    assert run("compact", "m.loom", "-o", output).exit_code == 0
+    assert Recognizer.load(output).training_["compacted"] == 0.02
+
+
+def test_clusters_and_vectors_are_replaced(place: Path) -> None:
+    (place / "words.txt").write_text("a b a b a b\n" * 3)
+    for _ in range(2):
+        assert run("cluster", "words.txt", "-c", "2", "-o", "paths").exit_code == 0
+        assert run("vectors", "words.txt", "-o", "wide", "--vectors", "table").exit_code == 0
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import pytest
 
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import ParameterError
+from spanloom.base.wording import of_options
+from spanloom.cli.train import train
 from spanloom.corpus import Document
 from spanloom.decisions.repairs import REPAIRS, agreeing_abbreviations, whole_parentheses
 from spanloom.learning import LBFGS
@@ -81,6 +86,20 @@ def test_a_recogniser_repairs_document_by_document() -> None:
     assert [spans(s.mentions) for s in apart] == [[(0, 3), (4, 5)], []]
     with pytest.raises(ParameterError, match="'repairs' parameter must be one of parentheses, abbreviations"):
         Recognizer(repairs=["spelling"]).fit(train)
+
+
+@pytest.mark.parametrize(("given", "one"), [("hyphens", "hyphens"), ("spelling", "parentheses"), (None, "parentheses")])
+def test_a_name_is_no_list_of_repairs(given: Any, one: str) -> None:
+    with pytest.raises(ParameterError, match=rf"got {given!r}; write repairs=\['{one}'\], or leave it out"):
+        Recognizer(repairs=given).fit([Sentence(["a"], [Mention("g", ((0, 1),))])])
+    with of_options(), pytest.raises(ParameterError, match=f"write --repair {one}, or"):
+        Recognizer(repairs=given).check(False)
+
+
+def test_the_help_of_training_names_all_repairs() -> None:
+    """An option is described without importing what it chooses from."""
+    option = inspect.signature(train, eval_str=True).parameters["repair"].annotation.__metadata__[0]
+    assert option.metavar == f"[{'|'.join(REPAIRS)}]"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.cli.app import app
+from spanloom.features import vectors
 from spanloom.features.resources import read_resource
 from spanloom.features.vectors import SMOOTHED, WordVectors, _information, train_vectors
 
@@ -40,7 +41,10 @@ def test_information_is_that_of_the_definition() -> None:
     np.testing.assert_allclose(_information(sentences, 4, 2, lambda done: None).toarray(), expected, atol=1e-12)
 
 
-def test_cosines_are_those_of_the_singular_vectors() -> None:
+@pytest.mark.parametrize("more", [20, 6])
+def test_cosines_are_those_of_the_singular_vectors(more: int, monkeypatch) -> None:
+    """With all directions of the 15 words, and with some of them, which are looked for."""
+    monkeypatch.setattr(vectors, "MORE", more)
     found = train_vectors(TEXT, 5, window=3, min_count=1)
     number = {word: i for i, word in enumerate(found.words)}
     matrix = _information([[number[w] for w in line.split()] for line in TEXT], len(number), 3, lambda done: None)
@@ -64,7 +68,9 @@ def test_words_in_the_same_places_are_near() -> None:
 
 def test_clusters_are_leaves_of_one_tree() -> None:
     found = train_vectors(TEXT, 6, min_count=1)
-    made = found.clusters(7)
+    told: list[tuple[int, int]] = []
+    made = found.clusters(7, progress=lambda done, most: told.append((done, most)))
+    assert told == [(done, 7) for done in range(2, 8)]
     leaves = sorted(set(made.paths.values()))
     assert len(leaves) == 7
     assert not any(b.startswith(a) for a, b in combinations(leaves, 2))
@@ -118,3 +124,9 @@ def test_a_negative_seed_is_said_before_any_work() -> None:
         train_vectors(never(), seed=-1)
     with pytest.raises(ParameterError, match="seed"):
         WordVectors(("a", "b"), (1, 1), np.eye(2)).clusters(2, seed=-1)
+
+
+def test_more_dimensions_than_words_need_no_search(monkeypatch) -> None:
+    """All are there: one decomposition instead of many, which took minutes."""
+    monkeypatch.setattr(np.linalg, "qr", lambda _: pytest.fail("directions are looked for"))
+    assert train_vectors(["the cat ran", "the dog ran"] * 5, 10**9).vectors.shape == (4, 4)

@@ -144,3 +144,26 @@ def test_an_encoding_that_nobody_knows_is_an_error_with_its_place(tmp_path: Path
     file.write_text(file.read_text().replace('version="1.0"', 'version="1.0" encoding="foo"'))
     with pytest.raises(CorpusError, match=r"xy1\.apf\.xml.*not an annotation of ACE"):
         list(read(f"ace:{tmp_path}"))
+
+
+def test_a_text_without_annotation_is_said(tmp_path: Path) -> None:
+    """It is not read; nothing is said where a list names the documents."""
+    path = folder(tmp_path, mention("She", "PER"))
+    (tmp_path / "list").write_text("xy1\n")
+    for name in ("xy2", "xy.3"):
+        (path / "bn" / f"{name}.sgm").write_text(TEXT)
+    told = "2 of 3 texts have no .apf.xml file and are not read: bn/xy.3.sgm, bn/xy2.sgm"
+    for options, messages in (("", [told]), (f"?documents={tmp_path / 'list'}", [])):
+        report = Report()
+        assert [doc.id for doc in read(f"ace:{path}{options}").stream(report)] == ["xy1"]
+        assert report.errors == 0
+        assert [problem.message for problem in report.problems] == messages
+
+
+def test_a_file_and_an_empty_list_are_refused(tmp_path: Path) -> None:
+    path = folder(tmp_path, mention("She", "PER"))
+    with pytest.raises(CorpusError, match=rf"xy1\.sgm: a file, .*name its folder: ace:{path}/bn$"):
+        list(read(f"ace:{path}/bn/xy1.sgm"))
+    (tmp_path / "list").write_text("\n")
+    with pytest.raises(CorpusError, match="list: the list of documents has no name; write one a line"):
+        list(read(f"ace:{path}?documents={tmp_path / 'list'}"))

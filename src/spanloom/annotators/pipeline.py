@@ -77,6 +77,7 @@ class Pipeline:
         if isinstance(given, str):
             raise ParameterError(f"annotators are a list, e.g. [{given!r}]")
         made = [annotator(one, open_model) for one in given]
+        _check_useful(made)
         own = next((one for one in made if isinstance(one, Trees)), None)
         return cls(made, own).with_parser(parser)
 
@@ -86,6 +87,7 @@ class Pipeline:
 
     def plus(self, other: Pipeline) -> Pipeline:
         """Return a pipeline with the annotators of another one after its own; trees come from the other if it can."""
+        _check_useful(other.annotators, {name: one for one in self.annotators for name in one.provides})
         offered = (maker for one in other.annotators for maker in one.on_demand() if isinstance(maker, Trees))
         return Pipeline((*self.annotators, *other.annotators), other.parser or next(offered, self.parser))
 
@@ -194,3 +196,24 @@ class Pipeline:
             own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
             made.append(restore(own, one, open_model))
         return cls(made, next((one for one in made if isinstance(one, Trees)), None))
+
+
+def _check_useful(annotators: Iterable[Annotator], before: Mapping[str, Annotator] | None = None) -> None:
+    """Raise ``ParameterError`` if nothing is left to an annotator, since columns that are there are left as they are.
+
+    One that makes other columns too may follow: parts of speech of a model, and lemmas of UDPipe. ``before``: columns
+    that are made already, and by what.
+    """
+    made = dict(before or {})
+    for one in sorted(annotators, key=lambda one: not isinstance(one, Trees)):  # a parser comes before what offers one
+        columns = [*one.provides, *(name for maker in one.on_demand() for name in maker.provides)]
+        if columns and all(name in made for name in columns):
+            what = f"column{'s' if len(columns) > 1 else ''} {' and '.join(columns)}"
+            others = " and ".join(dict.fromkeys(made[name].kind for name in columns))
+            lexicon = "give each lexicon a name of its own (the induced one is called train), or "
+            raise ParameterError(
+                f"the {what} would be made twice, by the annotators {others} and {one.kind}, and the second would be "
+                f"dropped; {lexicon if columns[0].startswith('lexicon-') else ''}leave one of them out"
+            )
+        for name in columns:
+            made.setdefault(name, one)

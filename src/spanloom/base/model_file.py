@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import mmap
 import os
+import re
 import stat
 import sys
 import zlib
@@ -36,6 +37,9 @@ Buffer = mmap.mmap | bytes
 
 FORMAT_VERSION = 3
 """The format that this version writes, and the newest that it reads; 2 may have packed weights, 3 fixed-point ones."""
+
+START = re.compile(rb'(?s).{8}\{"__metadata__":\{"checksum":"\w{8}","data_checksum":"\w{8}","format":"spanloom"')
+"""How every model file begins, of any version."""
 
 _TABLE_LIMIT = 100_000_000  # bytes; the same as the safetensors package sets
 _ALIGNMENT = 64

@@ -10,11 +10,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.text import Text
 
 from spanloom.cli.console import make_console
+from spanloom.cli.options import TextArgument
 from spanloom.cli.outputs import check_output
 
 
 def cluster(
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8, one sentence a line, words between spaces.")],
+    text: TextArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.")],
     clusters: Annotated[int, typer.Option("--clusters", "-c", help="How many clusters.")] = 1000,
     min_count: Annotated[int, typer.Option(help="Rarer words get no cluster.")] = 1,
@@ -28,9 +29,9 @@ def cluster(
     --model edge --features muis-lu-genia-gaps -o gene.loom
     """
     from spanloom.base.errors import CorpusError
-    from spanloom.features.brown import train_clusters
+    from spanloom.features.brown import START, train_clusters
 
-    check_output(output)
+    check_output(output, START, "file of clusters")
     console = make_console(stderr=True)
     bar = Progress(
         TextColumn("[bold]clustering[/bold]"),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spanloom.cli.console import make_console
-from spanloom.cli.outputs import check_output
+from spanloom.cli.outputs import check_model_output, check_output
 
 PREFIX = "crfsuite:"
+CRFSUITE = re.compile(rb"lCRF")
+"""How such files begin."""
 SHOWN = 12
 
 
@@ -34,7 +37,10 @@ def convert_model(
     target = Path(output.removeprefix(PREFIX))
     if not output.startswith(PREFIX) and target.suffix != ".loom":
         raise ParameterError(f"{output!r} says no format: write FILE.loom, or {PREFIX}{output}")
-    check_output(target)
+    if output.startswith(PREFIX):
+        check_output(target, CRFSUITE, "model of CRFsuite")
+    else:
+        check_model_output(target)
     model, settings = stored.load(source.removeprefix(PREFIX))
     stored.save(model, target, settings, crfsuite=output.startswith(PREFIX))
     families = model.families()

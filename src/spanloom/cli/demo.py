@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spanloom.cli.console import make_console
-from spanloom.cli.outputs import check_output
+from spanloom.cli.outputs import check_model_output
 from spanloom.cli.tables import percent, score_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def demo(
     from spanloom.recognizer import Recognizer
 
     if output is not None:
-        check_output(output)
+        check_model_output(output)
     console = make_console()
     console.print(Text("Mentions inside mentions", "bold"), "- the model edge, exact and linear in the text")
     _walk(console, Recognizer("edge", keep="longest"), NESTED, table=True)

@@ -56,6 +56,7 @@ def info(
 
 
 def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
+    from spanloom.annotators import Lexicon
     from spanloom.base.settings import Settings
 
     trained = ner.trained_
@@ -73,6 +74,7 @@ def _facts(ner: Recognizer, path: Path) -> dict[str, Any]:
         "weights": trained.weight_count,
         "bytes": path.stat().st_size,
         "annotators": [one.kind for one in ner.pipeline_.annotators],
+        "lexicons": [one.name for one in ner.pipeline_.annotators if isinstance(one, Lexicon)],
         "mention_penalty": trained.penalty_in_use,
         "settings": {
             "model": trained.model.to_json(),

@@ -26,3 +26,7 @@ CorporaArgument = Annotated[
 SourceArgument = Annotated[
     str, typer.Argument(metavar="REF", help="Corpus to read: a path, or format:path?option=value.")
 ]
+TextArgument = Annotated[
+    Path,
+    typer.Argument(metavar="TEXT", dir_okay=False, help="UTF-8, one sentence a line, words between spaces."),
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,11 +28,34 @@ Lossy = Annotated[
 ]
 
 
-def check_output(output: Path) -> None:
-    """Fail before long work, not after it, if its result cannot be written."""
+def check_output(output: Path, start: re.Pattern[bytes] | None = None, kind: str = "") -> None:
+    """Fail before long work, not after it, if its result cannot be written.
+
+    Parameters
+    ----------
+    start, kind
+        How files of the result's kind begin, and what they are called: a file of another kind is not replaced.
+    """
+    from spanloom.base.errors import ParameterError
     from spanloom.base.files import check_place
 
     check_place(output)
+    if start is None or not output.is_file():
+        return
+    with output.open("rb") as file:
+        head = file.read(256)
+    if head and start.match(head) is None:
+        raise ParameterError(
+            f"{output} is there already and is no {kind}, which would replace it; write to another name, or remove "
+            "the file first"
+        )
+
+
+def check_model_output(output: Path) -> None:
+    """Fail before long work if a model cannot be written, or would replace a file that is no model."""
+    from spanloom.base.model_file import START
+
+    check_output(output, START, "model of spanloom")
 
 
 def output_reference(

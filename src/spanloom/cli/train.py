@@ -14,7 +14,7 @@ import typer
 from spanloom.cli.console import make_console
 from spanloom.cli.cutting import TOKENIZER
 from spanloom.cli.dask_client import SCHEDULER, learner_on
-from spanloom.cli.outputs import check_output
+from spanloom.cli.outputs import check_model_output
 from spanloom.cli.problems import show_unread
 from spanloom.cli.settings import parse_settings, parse_value
 from spanloom.cli.summary import tell
@@ -48,7 +48,7 @@ def train(
         typer.Option(
             metavar="REF",
             help="Makes columns that the data lack: pos.loom, udpipe:FILE, spacy:NAME, chunks, phrases, induced, "
-            "document; may be repeated. See docs/annotators.md.",
+            "document, english-rules; may be repeated. See docs/annotators.md.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -112,7 +112,7 @@ def train(
     repair: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[parentheses|abbreviations]",
+            metavar="[parentheses|abbreviations|hyphens|punctuation]",
             help="What is done to found mentions; may be repeated.",
             rich_help_panel=MODEL,
         ),
@@ -204,7 +204,7 @@ def train(
     from spanloom.configuration import write_config as write_settings
     from spanloom.formats import Report, read
 
-    check_output(output)
+    check_model_output(output)
     lexicons = [name if name.partition("?")[0] == "induced" else f"lexicon:{name}" for name in lexicon or ()]
     options: dict[str, Any] = {
         "model": _model(model, target),

@@ -15,6 +15,7 @@ from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
 from spanloom.cli.dask_client import SchedulerOption, trainings_on
 from spanloom.cli.options import JobsOption
+from spanloom.cli.outputs import check_model_output
 from spanloom.cli.settings import parse_grid, parse_settings
 from spanloom.cli.tables import percent, plain_table
 
@@ -70,6 +71,8 @@ def tune(
     for picture in (plot, objective):
         if picture is not None:
             check_picture(picture)
+    if output is not None:
+        check_model_output(output)
     train = list(chain.from_iterable(read(ref) for ref in corpus))
     shared = parse_settings(base or [])
     with trainings_on(scheduler) as trainings, counting("trainings") as progress:

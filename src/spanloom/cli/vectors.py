@@ -12,11 +12,12 @@ from spanloom.base.counted import counted
 from spanloom.base.parameters import check_count
 from spanloom.cli.console import make_console
 from spanloom.cli.counting import counting
+from spanloom.cli.options import TextArgument
 from spanloom.cli.outputs import check_output
 
 
 def vectors(
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8, one sentence a line, words between spaces.")],
+    text: TextArgument,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go, for train --clusters.")
     ],
@@ -38,12 +39,14 @@ def vectors(
     spanloom train train.jsonl --clusters paths --clusters wide -o gene.loom
     """
     from spanloom.base.errors import CorpusError
+    from spanloom.features.brown import START
+    from spanloom.features.vectors import START as TABLE_START
     from spanloom.features.vectors import train_vectors
 
-    check_output(output)
+    check_output(output, START, "file of clusters")
     check_count("clusters", clusters)
     if table is not None:
-        check_output(table)
+        check_output(table, TABLE_START, "table of vectors")
         if table.resolve() == output.resolve():
             raise typer.BadParameter("clusters and vectors need files of their own", param_hint="--vectors")
     console = make_console(stderr=True)
@@ -52,7 +55,8 @@ def vectors(
             found = train_vectors(lines, size, window=window, min_count=min_count, seed=seed, progress=progress)
         except UnicodeDecodeError as error:
             raise CorpusError(f"{text}: not UTF-8 at byte {error.start}") from None
-    made = found.clusters(clusters, seed=seed)
+    with counting("clustering") as progress:
+        made = found.clusters(clusters, seed=seed, progress=progress)
     if table is not None:
         found.write(table)
     made.write(output)

@@ -7,6 +7,7 @@ The algorithm is in ``native/include/spanloom/features/brown.hpp``. Templates us
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from spanloom.base.files import whole_file
 from spanloom.base.parameters import check_count
 
 NO_WORD = 2**32 - 1
+START = re.compile(rb"[01]+\t")
+"""How a ``paths`` file begins."""
 Progress = Callable[[int, int], None]
 
 

@@ -10,6 +10,7 @@ Brown clusters.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -35,6 +36,8 @@ MORE = 20
 """So many dimensions more are followed than are kept."""
 ROUNDS = 20
 """Of two-means, at most."""
+START = re.compile(rb"\d+ \d+\n")
+"""How a file of vectors begins."""
 Progress = Callable[[int, int], None]
 
 
@@ -62,8 +65,11 @@ class WordVectors:
             for word, vector in zip(self.words, self.vectors, strict=True):
                 out.write(f"{word} {' '.join(f'{x:.5f}' for x in vector)}\n")
 
-    def clusters(self, count: int = 1000, *, seed: int = 1) -> Clusters:
-        """Cut the words into clusters, always the one that has most to gain into two; paths are as Brown's."""
+    def clusters(self, count: int = 1000, *, seed: int = 1, progress: Progress | None = None) -> Clusters:
+        """Cut the words into clusters, always the one that has most to gain into two; paths are as Brown's.
+
+        ``progress`` is called with (clusters so far, clusters in all, at most).
+        """
         check_count("count", count, low=1)
         check_count("seed", seed, low=0)
         random = np.random.default_rng(seed)
@@ -75,11 +81,14 @@ class WordVectors:
             heappush(heap, (-_spread(self.vectors[members], weights[members]), path, members))
 
         add(np.arange(len(self.words)), "")
-        while len(heap) < min(count, len(self.words)) and heap[0][0] < 0:
+        most = min(count, len(self.words))
+        while len(heap) < most and heap[0][0] < 0:
             _, path, members = heappop(heap)
             side = _halves(self.vectors[members], weights[members], random)
             add(members[~side], f"{path}0")
             add(members[side], f"{path}1")
+            if progress is not None:
+                progress(len(heap), most)
         for _, path, members in heap:
             for i in members.tolist():
                 paths[i] = path
@@ -155,13 +164,16 @@ def _information(kept: list[list[int]], words: int, window: int, tell: Callable[
 
 def _reduced(matrix: csr_matrix, size: int, seed: int, tell: Callable[[int], None]) -> Floats:
     """Return left singular vectors times roots of singular values, each row of length 1 (Halko et al. 2011)."""
-    random = np.random.default_rng(seed)
-    width = min(size + MORE, matrix.shape[0])
-    basis, _ = np.linalg.qr(matrix @ random.normal(size=(matrix.shape[1], width)))
-    for step in range(PASSES):
-        basis, _ = np.linalg.qr(matrix.T @ basis)
-        basis, _ = np.linalg.qr(matrix @ basis)
-        tell(step + 1)
+    words = matrix.shape[0]
+    if size + MORE >= words:  # all directions: none is to be looked for
+        basis = np.identity(words)
+    else:
+        random = np.random.default_rng(seed)
+        basis, _ = np.linalg.qr(matrix @ random.normal(size=(words, size + MORE)))
+        for step in range(PASSES):
+            basis, _ = np.linalg.qr(matrix.T @ basis)
+            basis, _ = np.linalg.qr(matrix @ basis)
+            tell(step + 1)
     left, singular, _ = np.linalg.svd((matrix.T @ basis).T, full_matrices=False)
     vectors = (basis @ left)[:, :size] * np.sqrt(singular[:size])
     vectors *= np.where(np.abs(vectors.min(axis=0)) > vectors.max(axis=0), -1.0, 1.0)  # a sign of its own for each

@@ -53,10 +53,14 @@ def read(
         found = _document(file, name, report, wanted, extent, align)
         if found is not None:
             yield found
+    if not documents:
+        _tell_unpaired(path, report)
 
 
 def _files(path: str, documents: str) -> dict[str, Path]:
     """Return the annotation files that are wanted, by name; each name must stand for one file."""
+    if not Path(path).is_dir():
+        raise CorpusError(f"a file, and ACE is read by folders; name its folder: ace:{Path(path).parent}", path)
     files: dict[str, Path] = {}
     for file in sorted(Path(path).rglob(f"*{_ENDING}")):
         name = file.name.removesuffix(_ENDING)
@@ -72,6 +76,10 @@ def _files(path: str, documents: str) -> dict[str, Path]:
     if not documents:
         return files
     names = _text(Path(documents)).split()
+    if not names:
+        raise CorpusError(
+            "the list of documents has no name; write one a line, without endings, or leave out documents=", documents
+        )
     if missing := sorted(set(names) - set(files)):
         raise CorpusError(
             f"{len(missing)} of the documents that are wanted are not in {path}, such as {missing[0]}; "
@@ -79,6 +87,20 @@ def _files(path: str, documents: str) -> dict[str, Path]:
             documents,
         )
     return {name: file for name, file in files.items() if name in set(names)}
+
+
+def _tell_unpaired(path: str, report: Report) -> None:
+    """Say which texts have no annotation."""
+    texts = sorted(Path(path).rglob("*.sgm"))
+    alone = [str(text.relative_to(path)) for text in texts if not text.with_suffix(_ENDING).exists()]
+    if alone:
+        are = "has no .apf.xml file and is" if len(alone) == 1 else "have no .apf.xml file and are"
+        report.warning(
+            "without-apf",
+            path,
+            f"{len(alone):,} of {len(texts):,} texts {are} not read: "
+            f"{', '.join(alone[:3])}{' …' if len(alone) > 3 else ''}",
+        )
 
 
 def _levels(given: str) -> tuple[str, ...]:
