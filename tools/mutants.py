@@ -60,6 +60,8 @@ COMPARE = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
+CHECKS = ("strict", "slots", "frozen")
+"""Arguments that forbid what nobody does."""
 ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 
 
@@ -82,8 +84,8 @@ class Mutant:
         source = self.path.read_text(encoding="utf-8")
         tree = ast.parse(source)
         value = nodes(tree)[self.node]
-        if any(isinstance(one, ast.keyword) and one.arg == "strict" and one.value is value for one in ast.walk(tree)):
-            return "zip is told to check what cannot be otherwise"
+        if any(isinstance(one, ast.keyword) and one.arg in CHECKS and one.value is value for one in ast.walk(tree)):
+            return "zip is told to check what cannot be otherwise, a dataclass not to be changed"
         code = source.splitlines()[self.line - 1].strip()
         return ALIKE.get((str(self.path.relative_to(PACKAGE)), code, self.words), "")
 

@@ -8,7 +8,7 @@ from spanloom import Mention, Recognizer, Sentence
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.configuration import configure
 from spanloom.decisions import Best
-from spanloom.decisions.penalty import GRID, by_label, choose_each, choose_one
+from spanloom.decisions.penalty import GRID, by_label, check_penalty, choose_each, choose_one
 from spanloom.evaluation import micro
 from spanloom.evaluation.calibration import Curve
 from spanloom.evaluation.score import Score
@@ -174,3 +174,10 @@ def test_tune_tries_penalties_on_the_trained_model(corpus):
     assert {trial.settings["penalty"]: trial.score.f1 for trial in trials} == pytest.approx(wanted)
     assert len(set(wanted.values())) == 3
     assert ner.set_params(decide__penalty=-1.0).score(dev).f1 == pytest.approx(wanted[-1.0])
+
+
+@pytest.mark.parametrize("value", [1_000_000.5, -1_000_000.5])
+def test_a_penalty_has_a_limit(value):
+    with pytest.raises(ParameterError, match=r"to 1e\+06"):
+        check_penalty(value)
+    check_penalty(1e6)

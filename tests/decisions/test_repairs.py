@@ -126,3 +126,11 @@ def test_hyphens_and_punctuation_at_the_ends(
         broken = Mention("g", ((0, 1), (len(sentence) - 1, len(sentence))))
         if broken.discontinuous and len(sentence) > 2:
             assert REPAIRS[name]([sentence], [[broken]]) == [[broken]]
+
+
+def test_a_bracket_before_the_sentence_is_none():
+    """What closes at the end of the sentence does not open before its first word."""
+    tokens = ["a", ")", "b", "("]
+    mention = Mention("X", ((0, 3),))
+    (found,) = whole_parentheses([Sentence(tokens)], [[mention]])
+    assert [m.parts for m in found] == [((2, 3),)]

@@ -16,8 +16,11 @@ from spanloom.decisions.rescoring import (
     TEXT,
     Rescoring,
     Surface,
+    _best_least,
+    _outline,
     _products,
     _regress,
+    _surface,
     describe,
 )
 from spanloom.learning.online import native_restrictions
@@ -182,3 +185,33 @@ def test_rescoring_is_learned() -> None:
     assert [sorted(some) for some in taken] == [sorted(some) for some in gold]
     assert Rescoring.from_json(second.to_json()) == second
     assert Rescoring.learn(bad, [PLAIN] * 3, [[]] * 3) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "outline"), [("IL-2a", "A-0a"), ("genes", "a"), ("B", "A"), ("42", "0"), ("p53/Rb", "a0/Aa"), ("", "")]
+)
+def test_outlines_by_hand(word, outline):
+    assert _outline(word) == outline
+
+
+def test_bits_of_words_are_apart():
+    """Every word has its own, and words that end in s one beside them."""
+    bits = {word: _surface(word)[3] for word in ("gene", "genes", ",", "/", "and", "or")}
+    assert bits["gene"] == 0
+    assert bits["genes"].bit_count() == 1
+    own = [bits[word] for word in (",", "/", "and", "or")]
+    assert all(bits["genes"] & one == 0 for one in own)
+    assert len(set(own)) == 4
+
+
+@pytest.mark.parametrize("absent", [3, 9])
+def test_the_least_odds_are_those_of_the_best_f1(absent):
+    """Tried one after the other, with some mentions that are not among the candidates."""
+    random = np.random.default_rng(4)
+    odds, right = random.normal(size=12), random.random(12) < 0.4
+    total = absent + int(right.sum())
+
+    def f1(least):
+        return 2 * ((odds > least) & right).sum() / ((odds > least).sum() + total)
+
+    assert f1(_best_least(odds, right, total)) == max(f1(least) for least in [*(odds - 1e-9), 10.0])

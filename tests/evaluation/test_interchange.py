@@ -111,3 +111,22 @@ def test_discontinuous_mentions_overlap_where_they_share_tokens():
     sentence = Sentence(["w"] * 6, [gold])
     assert to_nervaluate(evaluate([sentence], [[beside]]))["overall"]["partial"]["spurious"] == 1
     assert to_nervaluate(evaluate([sentence], [[within]]))["overall"]["partial"]["partial"] == 1
+
+
+def test_schemas_of_nervaluate_by_hand():
+    """Equal borders with another label are wrong by `strict`, right by `exact`; the other way round by `ent_type`."""
+    words = [*"abcdef"]
+    gold = [Mention("X", ((0, 2),)), Mention("X", ((3, 5),))]
+    found = [Mention("Y", ((0, 2),)), Mention("X", ((3, 6),)), Mention("Y", ((2, 3),))]
+    overall = to_nervaluate(evaluate([Sentence(words, gold)], [found]))["overall"]
+    right = {schema: (own["correct"], own["incorrect"], own["partial"], own["spurious"], own["missed"])
+             for schema, own in overall.items()}  # fmt: skip
+    assert right == {
+        "strict": (0, 2, 0, 1, 0),
+        "exact": (1, 1, 0, 1, 0),
+        "partial": (1, 0, 1, 1, 0),
+        "ent_type": (1, 1, 0, 1, 0),
+    }
+    assert overall["partial"]["precision"] == 1.5 / 3
+    assert overall["partial"]["recall"] == 1.5 / 2
+    assert overall["partial"]["f1"] == pytest.approx(2 * 0.5 * 0.75 / 1.25)

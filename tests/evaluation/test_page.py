@@ -171,3 +171,31 @@ def test_tables_for_notebooks_mark_the_first_row_and_write_kinds_without_undersc
     assert not any("_" in name for _, name in rows if name != "a_b")
     assert '<tr class="all"><td>all</td><td>100.0</td><td>50.0</td><td>66.7</td>' in html
     assert 'style="width:4.00em"' in html
+
+
+def test_points_stand_where_their_values_are():
+    """From 2 to 4, 3 is in the middle, whatever else is drawn."""
+    lines = [ChartLine("a", [(2, 1), (3, 2), (4, 3)]), ChartLine("b", [(2, 1)], dashed=True)]
+    svg = Chart("x", "y", (2, 4), (1, 3), lines, marks=[((2, 1), "low"), ((4, 3), "high")]).svg()
+    (x0, y0), (x1, y1), (x2, y2) = (
+        tuple(map(float, pair.split(","))) for pair in re.search(r'c\d" points="([^"]+ [^"]+)"', svg)[1].split()
+    )
+    assert (x1 - x0, y0 - y1) == pytest.approx((x2 - x1, y1 - y2), abs=0.11)
+    assert x0 < x2
+    assert y0 > y2
+    assert svg.count(" dashed") == 1
+    assert re.search(r'text-anchor="start">low<', svg)
+    assert re.search(r'text-anchor="end">high<', svg)
+    notes = [float(x) for x in re.findall(r'class="note" x="([\d.]+)"', svg)]
+    assert notes == pytest.approx([x0 + 9, x2 - 9], abs=0.06)
+
+
+def test_a_score_of_what_is_not_there_is_a_dash():
+    sentence = Sentence(["a", "b"], [Mention("gold", ((0, 1),)), Mention("both", ((1, 2),))])
+    html = page(evaluate([sentence], [[Mention("both", ((1, 2),)), Mention("found", ((0, 1),))]]))
+    rows: dict[str, list[str]] = {}
+    for name, row in re.findall(r"<tr><th>(\w+)</th>(.*?)</tr>", html):
+        rows.setdefault(name, re.findall(r"<(?:td|span)>([^<]*)</", row))  # that of the scores comes first
+    assert rows["gold"][:3] == ["—", "0.0", "—"]
+    assert rows["found"][:3] == ["0.0", "—", "—"]
+    assert "—" not in rows["both"]

@@ -145,3 +145,13 @@ def test_every_sentence_needs_its_predictions():
     mention = Mention("X", ((0, 1),))
     with pytest.raises(ValueError, match="argument 2 is shorter than argument 1"):
         unit_counts([[mention], []], [[mention]])
+
+
+def test_units_of_both_systems_are_needed():
+    some, none = np.array([[1, 1, 1]]), np.zeros((0, 3), np.int64)
+    for test in (bootstrap, randomisation):
+        with pytest.raises(ParameterError, match="nothing to draw from"):
+            test(none, none, resamples=5)
+        for one, other in ((some, none), (none, some)):
+            with pytest.raises(ParameterError, match="counts for the same units"):
+                test(one, other, resamples=5)
