@@ -196,6 +196,6 @@ def test_a_score_of_what_is_not_there_is_a_dash():
     rows: dict[str, list[str]] = {}
     for name, row in re.findall(r"<tr><th>(\w+)</th>(.*?)</tr>", html):
         rows.setdefault(name, re.findall(r"<(?:td|span)>([^<]*)</", row))  # that of the scores comes first
-    assert rows["gold"][:3] == ["—", "0.0", "—"]
-    assert rows["found"][:3] == ["0.0", "—", "—"]
+    assert rows["gold"][:3] == ["—", "0.00", "—"]
+    assert rows["found"][:3] == ["0.00", "—", "—"]
     assert "—" not in rows["both"]
