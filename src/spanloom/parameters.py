@@ -235,7 +235,16 @@ class Parameters:
         if self.model != AUTO:
             return named(self.model)
         sentences: list[Sentence] = [s for document in documents for s in document.sentences]
-        if self.keep == "raise" and any(m.discontinuous for s in sentences for m in s.mentions):
+        broken = next(((s, m) for s in sentences for m in s.mentions if m.discontinuous), None)
+        if self.keep == "raise" and broken is not None:
+            if any(s.known is not None for s in sentences):
+                sentence, mention = broken
+                raise ParameterError(
+                    f"training mentions have several parts, as {mention.label} “{sentence.surface(mention)}” has, "
+                    "which the model multilabel holds; but it learns from whole annotation only, and other sentences "
+                    'are annotated in part, or by a teacher. Leave out such mentions, with model="state" and '
+                    'keep="longest", or those sentences'
+                )
             return named("multilabel")
         if self.encoder is not None:
             return State()

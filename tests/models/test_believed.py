@@ -264,3 +264,13 @@ def test_a_teacher_whose_probabilities_are_scores_is_refused() -> None:
 def test_a_negative_seed_is_said_at_once() -> None:
     with pytest.raises(ParameterError, match="seed"):
         learn("edge", OFFICES).teach([sentence(TEXT)], seed=-1)
+
+
+def test_auto_says_why_it_has_no_model_for_broken_mentions_and_a_teacher() -> None:
+    broken = Sentence(["T", "and", "B", "cells"], [Mention("cell", ((0, 1), (3, 4)))])
+    corpus = [broken, believed(TEXT, (1.0, ONE))]
+    with pytest.raises(
+        ParameterError, match=r"cell “T … cells” has, which the model multilabel holds.*keep=\"longest\""
+    ):
+        Recognizer().fit(corpus)
+    assert Recognizer("state", keep="longest", trainer=LBFGS(max_iter=2)).fit([*corpus, *OFFICES]).labels_
