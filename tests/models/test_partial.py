@@ -239,3 +239,12 @@ def test_settings_are_chosen_on_sentences_that_are_annotated_completely():
     alone = ner.training_["penalty_curve"]
     ner.tune_mention_penalty([*whole, *bare])
     assert ner.training_["penalty_curve"] == alone
+
+
+def test_what_is_known_has_the_types_that_it_needs():
+    with pytest.raises(
+        ValueError, match=r"known labels are a list of labels, not 'protein'; one alone is \('protein',\)"
+    ):
+        Known(labels="protein")
+    with pytest.raises(ValueError, match=r"believed is a spanloom\.corpus\.Believed, not dict"):
+        Known(labels=(), believed={"sets": []})

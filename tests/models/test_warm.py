@@ -141,3 +141,12 @@ def test_trainers_without_an_optimum_take_no_start() -> None:
         Recognizer("edge", trainer="perceptron", keep="longest").fit(sentences, start=old)
     with pytest.raises(ParameterError, match="start is a recogniser"):
         Recognizer("edge", keep="longest").fit(sentences, start=3)  # type: ignore[arg-type]
+
+
+def test_a_model_of_another_kind_is_not_said_to_have_known_features() -> None:
+    train = sample()[:40]
+    start = made(model="edge", max_iter=2).fit(train)
+    assert made(model="edge", max_iter=2).fit(train, start=start).training_["start"] == 1.0
+    assert made(model="chain", max_iter=2).fit(train, start=start).training_["start"] == 0.0
+    mixed = made(model="mixture", models="edge+chain", max_iter=2).fit(train)
+    assert made(model="edge", max_iter=2).fit(train, start=mixed).training_["start"] == 0.0

@@ -68,7 +68,12 @@ def tell(console: Console, ner: Recognizer, output: Path) -> None:
     if decided and ("tried" not in decided or len(decided["tried"]) > 1):
         console.print(_decision(decided, curve))
     if ner.get_params().get("decide__penalty") == "auto" and curve is None and ner.model_.penalised:
-        console.print("no mention penalty was chosen: there is too little training data to hold some of it out")
+        why = (
+            "training was stopped"
+            if t.get("interrupted")
+            else "there is too little training data to hold some of it out"
+        )
+        console.print(f"no mention penalty was chosen: {why}")
     if curve is not None and decided.get("chosen", "penalty") == "penalty":
         if not decided:
             console.print(_penalty(curve, t["dev_f1"]))

@@ -87,6 +87,10 @@ class Known:
     believed: Believed | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.labels, str):
+            raise ValueError(f"known labels are a list of labels, not {self.labels!r}; one alone is ({self.labels!r},)")
+        if self.believed is not None and not isinstance(self.believed, Believed):
+            raise ValueError(f"believed is a spanloom.corpus.Believed, not {type(self.believed).__name__}")
         if self.labels is not None:
             object.__setattr__(self, "labels", tuple(dict.fromkeys(self.labels)))
         if self.ranges is not None:

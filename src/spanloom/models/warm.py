@@ -105,7 +105,12 @@ def further(before: Weights, now: Weights, by: float) -> Weights:
 
 
 def share_known(start: Trained, trained: Trained) -> float:
-    """Return the share of the features of a trained model that the one it started from has, part by part."""
+    """Return the share of the features of a trained model that the one it started from has, part by part.
+
+    None of a model of another kind, whose weights mean something else.
+    """
+    if start.model.name != trained.model.name:
+        return 0.0
     pairs = list(zip(trained.parts, start.parts, strict=False))
     known = sum(int((part.extractor.numbers_in(old.extractor) >= 0).sum()) for part, old in pairs)
     return round(known / max(sum(part.extractor.size for part in trained.parts), 1), 6)
