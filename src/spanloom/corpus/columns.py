@@ -5,7 +5,10 @@ from __future__ import annotations
 from spanloom.base.errors import CorpusError
 from spanloom.corpus.document import Sentence
 
-_TAGS = "let an annotator make it (--annotate udpipe:FILE, in Python annotators=['udpipe:FILE'])"
+_TAGS = (
+    "let an annotator make it, which a model keeps from its training on (spanloom train --annotate udpipe:FILE or "
+    "pos.loom, a tagger of your own; in Python annotators=['udpipe:FILE'])"
+)
 _TREES = (
     "Read a corpus with trees (conllu, gum, uner), or let a parser make them: --parser on the command line, "
     "e.g. --parser udpipe:FILE, Recognizer(annotators=['udpipe:FILE']), or `spanloom parse`."
@@ -36,10 +39,10 @@ def missing_column(name: str, sentence: Sentence, number: int | None, reader: st
     --------
     >>> print(missing_column("font", Sentence(["a"]), 3, "template 'font[0]' reads"))
     template 'font[0]' reads the column 'font', which sentence 3 lacks; it has: word. Add the column to the data, let \
-an annotator make it (--annotate REF, docs/annotators.md), or use features without it.
+an annotator make it (spanloom train --annotate REF, docs/annotators.md), or use features without it.
     """
     has = ", ".join(["word", *sentence.columns])
-    made = _MAKERS.get(name, "let an annotator make it (--annotate REF, docs/annotators.md)")
+    made = _MAKERS.get(name, "let an annotator make it (spanloom train --annotate REF, docs/annotators.md)")
     usual = _TREES if name in ("head", "deprel") else f"Add the column to the data, {made}, or use features without it."
     where = "" if number is None else f", which sentence {number} lacks"
     return CorpusError(f"{reader} the column {name!r}{where}; it has: {has}. {remedy or usual}")
