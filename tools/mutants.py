@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import functools
 import json
 import os
 import random
@@ -81,13 +82,19 @@ class Mutant:
 
     def alike(self) -> str:
         """Why it does what the source does; empty if it does not."""
-        source = self.path.read_text(encoding="utf-8")
-        tree = ast.parse(source)
-        value = nodes(tree)[self.node]
-        if any(isinstance(one, ast.keyword) and one.arg in CHECKS and one.value is value for one in ast.walk(tree)):
+        code, checks = _lines_and_checks(self.path)
+        if self.node in checks:
             return "zip is told to check what cannot be otherwise, a dataclass not to be changed"
-        code = source.splitlines()[self.line - 1].strip()
-        return ALIKE.get((str(self.path.relative_to(PACKAGE)), code, self.words), "")
+        return ALIKE.get((str(self.path.relative_to(PACKAGE)), code[self.line - 1].strip(), self.words), "")
+
+
+@functools.cache
+def _lines_and_checks(path: Path) -> tuple[list[str], frozenset[int]]:
+    """The lines of a file, and the numbers of those nodes that are arguments of ``CHECKS``."""
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    values = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.keyword) and one.arg in CHECKS}
+    return source.splitlines(), frozenset(k for k, node in enumerate(nodes(tree)) if id(node) in values)
 
 
 def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:

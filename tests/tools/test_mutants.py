@@ -171,3 +171,13 @@ def test_every_mutant_that_is_called_alike_exists() -> None:
         lines = [line.strip() for line in (mutants.PACKAGE / file).read_text(encoding="utf-8").splitlines()]
         assert code in lines, (file, code)
         assert (file, change) in every
+
+
+def test_checks_that_cannot_fail_are_no_mutants() -> None:
+    """``zip(…, strict=True)`` and frozen dataclasses forbid what nobody does; the condition beside them is tried."""
+    found = [one for one in mutants.mutants("decisions") if one.place.startswith("decisions/combine.py")]
+    lines = (mutants.PACKAGE / "decisions" / "combine.py").read_text(encoding="utf-8").splitlines()
+    checks = [one for one in found if "strict=True" in lines[one.line - 1] and one.words == "True -> False"]
+    assert checks
+    assert all(one.alike() for one in checks)
+    assert any(not one.alike() for one in found)
