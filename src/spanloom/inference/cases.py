@@ -11,13 +11,17 @@ from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, growing
 
+ASKED = 32
+"""Of more sets, listing them is quicker than asking about each."""
+
 
 class Cases(Distribution):
     """One of several cases, and a structure of that case.
 
     Probabilities of mentions are means. ``k_best`` adds up what the cases have of a set: it lists the best sets of
-    each, and asks cases about sets that they have not listed, until nothing else can be among the best. Entropy is that
-    of case and structure.
+    each, and asks cases about sets that they have not listed, until nothing else can be among the best. For more than
+    ``ASKED`` sets it only lists, at most ``STRUCTURES`` of each case, after which probabilities are lower bounds.
+    Entropy is that of case and structure.
 
     Parameters
     ----------
@@ -67,12 +71,12 @@ class Cases(Distribution):
             for key in sorted(sets, key=lambda key: -most[key]):
                 if len(exact) >= k and most[key] <= least:
                     break
-                exact[key] = math.fsum(one.of(key, asked) for one in lists)
+                exact[key] = math.fsum(one.of(key, asked if k <= ASKED else None) for one in lists)
                 least = sorted(exact.values())[-k] if len(exact) >= k else 0.0
             best = add_alike([(math.log(p), sets[key]) for key, p in exact.items() if p > 0], k)
             # No set that is not listed has more than the last ones of all lists together.
             beyond = math.fsum(one.rest for one in lists)
-            if last or beyond <= MISSING or (len(best) == k and math.exp(best[-1][0]) >= beyond):
+            if last or beyond <= MISSING or (k <= ASKED and len(best) == k and math.exp(best[-1][0]) >= beyond):
                 break
         return best
 
@@ -108,9 +112,9 @@ class _Listed:
             self.sets.setdefault(key, mentions)
         self.rest = weight * math.exp(found[-1][0]) if len(found) == size else 0.0  # 0: nothing is left out
 
-    def of(self, key: frozenset[Mention], asked: dict[tuple[int, frozenset[Mention]], float]) -> float:
-        """Return the share of a set, also of one that is not listed."""
-        if key in self.known or not self.rest:
+    def of(self, key: frozenset[Mention], asked: dict[tuple[int, frozenset[Mention]], float] | None) -> float:
+        """Return the share of a set, also of one that is not listed, unless nobody may be asked."""
+        if key in self.known or not self.rest or asked is None:
             return self.known.get(key, 0.0)
         if (self.number, key) not in asked:
             asked[self.number, key] = self.weight * _probability(self.case, key)
