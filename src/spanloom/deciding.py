@@ -251,12 +251,13 @@ class _Seen:
 
     def counts(self, rule: Rule, trained: Trained, threads: int | None) -> npt.NDArray[np.int64]:
         """Count gold, found and right mentions of every sentence of the development data."""
-        return unit_counts(self.gold, rule.answers(trained, self.sentences or (), threads))
+        sentences = self.sentences or ()
+        return unit_counts(self.gold, _known(rule.answers(trained, sentences, threads), sentences))
 
     def score(self, rule: Rule, trained: Trained, threads: int | None) -> Score:
         """Score the answers by a rule; without development data, by a threshold on held-out probabilities."""
         if self.sentences is not None:
-            return micro(self.gold, rule.answers(trained, self.sentences, threads))
+            return micro(self.gold, _known(rule.answers(trained, self.sentences, threads), self.sentences))
         return micro(self.gold, [rule.of_believed(trained, own) for own in rule.calibrated(self.candidates, self.best)])
 
     def scored(self, rule: Rule, trained: Trained) -> Scored:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spanloom.annotators import Pipeline
-from spanloom.base.errors import NotFittedError, ParameterError
+from spanloom.base.errors import CorpusError, NotFittedError, ParameterError
 from spanloom.base.parameters import check_count, check_share
 from spanloom.corpus import Believed, Document, Known, Mention, Sentence, make_document
 from spanloom.corpus.document import as_documents, to_choose_on
@@ -262,6 +262,8 @@ class FittedRecognizer(Parameters):
         """
         trained, wanted = self._fitted(), decision(decide)
         ready = to_choose_on([s for document in self._ready(as_documents(dev)) for s in document.sentences])
+        if not ready:
+            raise CorpusError("no sentence of the development data is annotated, so that nothing can be chosen on them")
         rule, facts = redecide(wanted, trained, trained.model.before(ready), self.threads, self.training_)
         self.decide, self.rule_ = wanted, rule
         kept = {name: value for name, value in self.training_.items() if name not in ("decision", "calibration")}

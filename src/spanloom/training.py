@@ -303,7 +303,8 @@ def _ceiling(trained: Trained, task: Task) -> float:
 def _dev_f1(trained: Trained, rule: Rule, task: Task) -> float:
     """Micro F1 of the whole model on the development data, as it decides."""
     dev = task.dev or ()
-    return micro([s.mentions for s in dev], rule.answers(trained, dev, task.threads)).f1
+    answers = rule.answers(trained, dev, task.threads)
+    return micro([s.mentions for s in dev], [s.judgeable(own) for s, own in zip(dev, answers, strict=True)]).f1
 
 
 def _gap(history: list[Iteration]) -> float | None:

@@ -70,6 +70,7 @@ def test_a_modal_and_its_verbs_are_one_group(tags: str, expected: str) -> None:
     [
         ("'s", "VBZ", "be"), ("'ve", "VBP", "have"), ("'re", "VBP", "be"), ("ed", "VBD", "ed"), ("-ed", "VBD", "-ed"),
         ("ing", "VBG", "ing"), ("used", "VBN", "use"), ("tied", "VBN", "tie"), ("studied", "VBN", "study"),
+        ("tried", "VBD", "try"), ("dried", "VBN", "dry"), ("lied", "VBD", "lie"),
         ("species", "NNS", "species"),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from oracles import Believed
 from spanloom import Mention
 from spanloom.base.errors import ParameterError
 from spanloom.inference import Cases, Independent, Joint
-from spanloom.inference.cases import average
+from spanloom.inference.cases import QUESTIONS, average
 from strategies import cases
 
 A, B, C = (Mention(label, ((0, 1),)) for label in "abc")
@@ -151,3 +151,32 @@ def test_an_unknown_label_has_the_probability_zero() -> None:
     """And not −0.0, which prints badly."""
     joint = Joint([Independent([A], [0.5]), Independent([B], [0.5])])
     assert str(joint.prob(C)) == "0.0"
+
+
+def test_best_sets_of_cases_whose_probabilities_underflow():
+    """Of 1,300 mentions, each as good as even, every set has less than e to the -800."""
+    many = [Mention("X", ((i, i + 1),)) for i in range(1300)]
+    case = Independent(many, [0.1] * len(many))
+    found = average([case, case], [0.5, 0.5])._best(1)
+    assert [(pytest.approx(log), len(mentions)) for log, mentions in found] == [
+        (-len(many) * math.log1p(math.exp(-0.1)), len(many))
+    ]
+
+
+def test_best_sets_of_flat_cases_end_soon():
+    """Thousands of sets are nearly as good as the best: not each of them is asked about."""
+    some = [Mention("X", ((i, i + 1),)) for i in range(12)]
+    one, other = Independent(some, [0.1, -0.1] * 6), Independent(some, [-0.1, 0.1] * 6)
+    asked = 0
+    original = Independent._given
+
+    def counted(self, mention, must):
+        nonlocal asked
+        asked += 1
+        return original(self, mention, must)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Independent, "_given", counted)
+        ((log, _),) = average([one, other], [0.5, 0.5])._best(1)
+    assert asked <= (QUESTIONS + 1) * len(some)
+    assert log <= math.log(0.5) + 12 * -math.log1p(math.exp(-0.1)) + math.log(2)

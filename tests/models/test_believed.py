@@ -274,3 +274,16 @@ def test_auto_says_why_it_has_no_model_for_broken_mentions_and_a_teacher() -> No
     ):
         Recognizer().fit(corpus)
     assert Recognizer("state", keep="longest", trainer=LBFGS(max_iter=2)).fit([*corpus, *OFFICES]).labels_
+
+
+@pytest.mark.parametrize("model", ["edge", "chain", "semimarkov", "state", "spans"])
+def test_what_the_student_cannot_hold_is_nothing_to_learn(model: str) -> None:
+    broken = believed("T and B cells", (1.0, [Mention("cell", ((0, 1), (3, 4)))]))
+    with pytest.raises(CorpusError, match="nothing to learn"):
+        learn(model, [broken] * 4)
+
+
+def test_a_teacher_is_no_development_data() -> None:
+    ner = learn("edge", OFFICES)
+    with pytest.raises(CorpusError, match="no sentence of the development data is annotated"):
+        ner.set_decision("f1", [believed(TEXT, (1.0, ONE))])

@@ -284,3 +284,19 @@ def test_what_a_model_cannot_hold_counts_against_its_weight():
     ner.fit([nested] * 8, dev=[nested] * 2)
     state, chain = ner.trained_.shares
     assert state > 0.6 > 0.4 > chain
+
+
+def test_a_mixture_learns_from_a_teacher_alone():
+    """Sentences of a teacher list no mentions; what is believed says what there is to learn."""
+    gene = (Mention("ORG", ((0, 3),)),)
+    taught = Sentence(["the", "Paris", "office", "met"], known=Known(labels=(), believed=Believed(((1.0, gene),))))
+    ner = Recognizer(Mixture("state+chain"), trainer=TRAINER, threads=1, decide="best").fit([taught] * 6)
+    assert ner.predict(Sentence(taught.tokens)).mentions == list(gene)
+
+
+def test_folds_in_which_a_model_has_nothing_to_learn_are_left_out():
+    broken = Sentence(["T", "and", "B", "cells"], [Mention("cell", ((0, 1), (3, 4)))])
+    whole = Sentence(["T", "cells"], [Mention("cell", ((0, 2),))])
+    model = Mixture([{"name": "chain", "scheme": "BIOHD"}, "state"], weights="fit", folds=3)
+    ner = Recognizer(model, trainer=TRAINER, keep="longest", threads=1).fit([*[broken] * 6, whole])
+    assert sum(ner.trained_.shares) == pytest.approx(1)

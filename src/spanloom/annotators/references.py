@@ -65,14 +65,17 @@ def annotator(given: str | Annotator | Parser, open_model: OpenModel | None = No
     if colon and not Path(given).exists() and name.isidentifier() and len(name) > 1:
         known = ", ".join([*_WITH_COLON, *plugins(ANNOTATORS)])
         raise ParameterError(f"there is no annotator {name!r} for {given!r}; those with a colon are {known}")
-    if not colon and Path(name).name == name and not Path(name).suffix and not Path(given).exists():
-        names = [one for one in (*_MAKERS, *plugins(ANNOTATORS)) if one not in (*_WITH_COLON, *_OLD)]
-        nearest = get_close_matches(name, names, len(names), cutoff=0)
-        raise ParameterError(
-            f"there is no annotator {name!r}, and no file of that name; annotators are {', '.join(nearest)}, "
-            f"{', '.join(f'{one}:…' for one in _WITH_COLON)}, or the file of a tagger such as pos.loom"
-        )
-    return ModelColumns(opened(open_model, given))
+    try:
+        return ModelColumns(opened(open_model, given))
+    except FileNotFoundError:
+        if colon or Path(name).name != name or Path(name).suffix:  # which is no name
+            raise
+    names = [one for one in (*_MAKERS, *plugins(ANNOTATORS)) if one not in (*_WITH_COLON, *_OLD)]
+    nearest = get_close_matches(name, names, len(names), cutoff=0)
+    raise ParameterError(
+        f"there is no annotator {name!r}, and no file of that name; annotators are {', '.join(nearest)}, "
+        f"{', '.join(f'{one}:…' for one in _WITH_COLON)}, or the file of a tagger such as pos.loom"
+    )
 
 
 def parser(given: str | Parser | Annotator) -> Trees:

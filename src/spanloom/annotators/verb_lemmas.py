@@ -19,7 +19,7 @@ fall fell fallen|bring brought|build built|choose chose chosen|draw drew drawn|d
 get got gotten|leave left|seek sought|send sent|spend spent|understand understood|write wrote written|say said
 think thought|tell told|come came|run ran running|feed fed|breed bred|break broke broken|speak spoke spoken
 strike struck|swell swollen|show shown|prove proven|stand stood|withdraw withdrew withdrawn|overcome overcame
-lie lay lain lying|die died dying|wear wore worn|tie tied tying|hear heard|win won|buy bought|mean meant|pay paid
+lie lay lain lied lying|die died dying|wear wore worn|tie tied tying|hear heard|win won|buy bought|mean meant|pay paid
 teach taught|catch caught|sell sold|sit sat|shrink shrank shrunk|freeze froze frozen freezing
 undertake undertook undertaken|throw threw thrown|create created creating|lay laid|control controlled controlling
 """
@@ -68,7 +68,7 @@ def verb_lemma(word: str, tag: str) -> str:
         if re.search(r"(?:ss|sh|ch|x|zz)es$", word):
             return word[:-2]
         return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-    if tag in ("VBD", "VBN") and word.endswith("ied") and _VERB.search(word[:-3]):
+    if tag in ("VBD", "VBN") and word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
     for tags, ending in ((("VBD", "VBN"), "ed"), (("VBG",), "ing")):
         if tag in tags and word.endswith(ending) and _VERB.search(stem := word.removesuffix(ending)):

@@ -269,18 +269,19 @@ def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
 
 
 def to_choose_on(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences that are annotated completely, on which settings are chosen; if there are none, the rest.
+    """Return the sentences that are annotated completely, on which settings are chosen; all, if these have no mention.
 
     Never those that only a teacher speaks of.
 
     Examples
     --------
-    >>> some = Sentence(["a"], known=Known(labels=("DNA",)))
-    >>> len(to_choose_on([Sentence(["b"]), some])), len(to_choose_on([some]))
-    (1, 1)
+    >>> some, dna = Sentence(["a"], known=Known(labels=("DNA",))), Mention("DNA", ((0, 1),))
+    >>> len(to_choose_on([Sentence(["b"], [dna]), some])), len(to_choose_on([Sentence(["b"]), some]))
+    (1, 2)
     """
     told = [s for s in sentences if s.believed is None]
-    return [s for s in told if s.known is None] or told
+    whole = [s for s in told if s.known is None]
+    return whole if any(s.mentions for s in whole) else told
 
 
 def _way_out(item: object) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappush, heappushpop
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from spanloom.base.errors import ParameterError
 from spanloom.corpus.mention import Mention
 from spanloom.inference.distribution import MISSING, STRUCTURES, Distribution, Marginals, add_alike, growing
 
-ASKED = 32
-"""Of more sets, listing them is quicker than asking about each."""
+ASKED, QUESTIONS = 32, 400
+"""For more sets, listing them is quicker than asking about each; so many questions are asked for fewer."""
 
 
 class Cases(Distribution):
@@ -20,8 +21,8 @@ class Cases(Distribution):
 
     Probabilities of mentions are means. ``k_best`` adds up what the cases have of a set: it lists the best sets of
     each, and asks cases about sets that they have not listed, until nothing else can be among the best. For more than
-    ``ASKED`` sets it only lists, at most ``STRUCTURES`` of each case, after which probabilities are lower bounds.
-    Entropy is that of case and structure.
+    ``ASKED`` sets, and after ``QUESTIONS`` questions, it only lists, at most ``STRUCTURES`` of each case, after which
+    probabilities are lower bounds. Entropy is that of case and structure.
 
     Parameters
     ----------
@@ -59,24 +60,27 @@ class Cases(Distribution):
         return Marginals(each[0].names, each[0].sites, mean)
 
     def _best(self, k: int) -> list[tuple[float, list[Mention]]]:
+        weighed = [(i, math.log(w)) for i, w in enumerate(self._weights) if w > 0]
         asked: dict[tuple[int, frozenset[Mention]], float] = {}
         best: list[tuple[float, list[Mention]]] = []
-        weighed = [(i, w) for i, w in enumerate(self._weights) if w > 0]
         for size, last in growing(max(16, 2 * k), max(2 * k, STRUCTURES)):
             lists = [_Listed(i, w, self.cases[i], size) for i, w in weighed]
-            sets = {key: mentions for one in lists for key, mentions in one.sets.items()}
-            most = {key: math.fsum(one.known.get(key, one.rest) for one in lists) for key in sets}
-            exact: dict[frozenset[Mention], float] = {}
-            least = 0.0  # the probability of the k-th best so far
-            for key in sorted(sets, key=lambda key: -most[key]):
-                if len(exact) >= k and most[key] <= least:
+            top = max(one.top for one in lists)  # shares are told by it: those of long sentences are tiny
+            most = {key: _sum(one.known.get(key, one.rest) for one in lists) for own in lists for key in own.sets}
+            found: dict[frozenset[Mention], float] = {}
+            highest: list[float] = []  # the k best so far, the worst of them first
+            for key in sorted(most, key=lambda key: -most[key]):
+                if len(highest) == k and most[key] <= highest[0]:
                     break
-                exact[key] = math.fsum(one.of(key, asked if k <= ASKED else None) for one in lists)
-                least = sorted(exact.values())[-k] if len(exact) >= k else 0.0
-            best = add_alike([(math.log(p), sets[key]) for key, p in exact.items() if p > 0], k)
+                may = k <= ASKED and len(asked) < QUESTIONS
+                found[key] = _sum(one.of(key, asked if may else None, top) for one in lists)
+                (heappush if len(highest) < k else heappushpop)(highest, found[key])
+            sets = {key: mentions for one in lists for key, mentions in one.sets.items()}
+            best = add_alike([(log, sets[key]) for key, log in found.items() if log > -math.inf], k)
             # No set that is not listed has more than the last ones of all lists together.
-            beyond = math.fsum(one.rest for one in lists)
-            if last or beyond <= MISSING or (k <= ASKED and len(best) == k and math.exp(best[-1][0]) >= beyond):
+            beyond = _sum(one.rest for one in lists)
+            sure = k <= ASKED and len(asked) < QUESTIONS and len(best) == k and best[-1][0] >= beyond
+            if last or sure or beyond - top <= math.log(MISSING):
                 break
         return best
 
@@ -99,43 +103,59 @@ class Cases(Distribution):
 
 
 class _Listed:
-    """The best sets of a case, each with its share of the probability of all cases."""
+    """The best sets of a case, each with the logarithm of its share of the probability of all cases."""
 
     def __init__(self, number: int, weight: float, case: Distribution, size: int) -> None:
         found = case._best(size)
         self.number, self.weight, self.case = number, weight, case
+        self.top = weight + found[0][0]
         self.known: dict[frozenset[Mention], float] = {}
         self.sets: dict[frozenset[Mention], list[Mention]] = {}
         for log, mentions in found:
             key = frozenset(mentions)
-            self.known[key] = self.known.get(key, 0.0) + weight * math.exp(log)
+            self.known[key] = _sum((self.known.get(key, -math.inf), weight + log))
             self.sets.setdefault(key, mentions)
-        self.rest = weight * math.exp(found[-1][0]) if len(found) == size else 0.0  # 0: nothing is left out
+        self.rest = weight + found[-1][0] if len(found) == size else -math.inf  # -inf: nothing is left out
 
-    def of(self, key: frozenset[Mention], asked: dict[tuple[int, frozenset[Mention]], float] | None) -> float:
+    def of(
+        self, key: frozenset[Mention], asked: dict[tuple[int, frozenset[Mention]], float] | None, top: float
+    ) -> float:
         """Return the share of a set, also of one that is not listed, unless nobody may be asked."""
-        if key in self.known or not self.rest or asked is None:
-            return self.known.get(key, 0.0)
+        if key in self.known or self.rest == -math.inf or asked is None:
+            return self.known.get(key, -math.inf)
         if (self.number, key) not in asked:
-            asked[self.number, key] = self.weight * _probability(self.case, key)
+            asked[self.number, key] = self.weight + _log_probability(self.case, key, top + math.log(MISSING))
         return asked[self.number, key]
 
 
-def _probability(case: Distribution, wanted: frozenset[Mention]) -> float:
-    """Return the probability of a set: that its mentions are there, and nothing else."""
-    there, left = 1.0, case
+def _sum(logs: Iterable[float]) -> float:
+    """log Σ exp."""
+    some = list(logs)
+    high = max(some)
+    return high if high == -math.inf else high + math.log(math.fsum(math.exp(log - high) for log in some))
+
+
+def _log_probability(case: Distribution, wanted: frozenset[Mention], least: float) -> float:
+    """Return the logarithm of the probability that the mentions of a set are there, and nothing else.
+
+    What is below ``least`` does not matter: -inf.
+    """
+    there, left = 0.0, case
     for mention in sorted(wanted):
-        there *= left.prob(mention)
-        given = left._given(mention, must=True) if there > MISSING else None
+        prob = left.prob(mention)
+        there += math.log(prob) if prob > 0 else -math.inf
+        given = left._given(mention, must=True) if there > least else None
         if given is None:
-            return 0.0
+            return -math.inf
         left = given
     for size, _ in growing(16):
         found = left._best(size)
-        alike = [math.exp(log) for log, mentions in found if frozenset(mentions) == wanted]
-        if alike or len(found) < size or there * math.exp(found[-1][0]) <= MISSING:
-            return there * math.fsum(alike)
-    return 0.0
+        alike = [log for log, mentions in found if frozenset(mentions) == wanted]
+        if alike:
+            return there + _sum(alike)
+        if len(found) < size or there + found[-1][0] <= least:
+            break
+    return -math.inf
 
 
 def average(beliefs: Sequence[Distribution], weights: Sequence[float]) -> Cases:

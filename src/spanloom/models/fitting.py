@@ -59,7 +59,8 @@ def fit_model(model: Model, task: Task) -> Fitted:
                     "or leave such sentences out"
                 )
     held = hold(model, _with_best(model, task.sentences, believed), task.keep)
-    if not any(held.mentions) and not any(own for told in believed.values() for _, own in told.sets):
+    told = (s.believed for s in _holding(model, task.sentences, believed) if s.believed is not None)
+    if not any(held.mentions) and not any(own for one in told for _, own in one.sets):
         raise CorpusError(
             f"there is nothing to learn: none of the {len(task.sentences)} training sentences has a mention"
         )

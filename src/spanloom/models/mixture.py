@@ -196,7 +196,7 @@ class Mixture(Model):
                 "add one, 'bias' is the smallest"
             ) from None
         keep = "longest" if task.keep == "raise" else task.keep
-        if any(task.gold) and not any(hold(one, task.sentences, keep).mentions):
+        if not self._holds_some(one, task.shown[0], keep):
             raise CorpusError(
                 f"the model {one.name!r} of the mixture holds {one.holds}; no training mention is such, leave it out"
             )
@@ -206,6 +206,11 @@ class Mixture(Model):
             dev = [s.with_mentions(own) for s, own in zip(task.dev, held, strict=True)]
         return replace(task, features=features, keep=keep, penalty=0.0, dev=dev)
 
+    @staticmethod
+    def _holds_some(one: Model, sets: Mentions, keep: str) -> bool:
+        """Whether a part has something to learn from mention sets."""
+        return any(one.reduce(mentions, keep)[0] for mentions in sets if mentions)
+
     def _weights(self, task: Task, done: Sequence[Fitted]) -> list[float]:
         if self.weights != "fit":
             return self._given(len(done))
@@ -213,9 +218,10 @@ class Mixture(Model):
             return learn_weights(*judged([one.trained for one in done], task.dev, task.threads))
 
         def train(others: list[Sentence]) -> list[Trained] | None:
-            if not any(s.mentions for s in others):
-                return None
             gold = [s.mentions for s in others]
+            keep = "longest" if task.keep == "raise" else task.keep
+            if not all(self._holds_some(one, gold, keep) for one in self.parts):
+                return None
             own = replace(task, sentences=others, sizes=[1] * len(others), gold=gold, listener=None, start=None)
             return [one.trained for one in self._train(own)]
 

@@ -212,7 +212,7 @@ class Parts(Trained):
 
         def find(chosen: Penalty) -> Mentions:
             self.set_penalty(chosen)
-            return self.find(dev, threads)
+            return [list(s.judgeable(own)) for s, own in zip(dev, self.find(dev, threads), strict=True)]
 
         labels = sorted(self.labels)
         self.penalty_curve = penalty.choose_one(penalty.sweep(find, [s.mentions for s in dev], labels))

@@ -350,7 +350,8 @@ class Structured(Trained):
 
         def find(chosen: penalty.Penalty) -> Mentions:
             self._set_offsets(chosen)
-            return self._search(rows, shapes, threads)
+            found = self._search(rows, shapes, threads)
+            return [list(s.judgeable(own)) for s, own in zip(dev, found, strict=True)]
 
         curves = penalty.sweep(find, [s.mentions for s in dev], known)
         curve = penalty.choose_one(curves)

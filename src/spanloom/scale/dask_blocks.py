@@ -90,10 +90,11 @@ def with_blocks(
     function: Callable[..., Any], run: str, part: int, blocks: dict[int, BlockData | None], *arguments: Any
 ) -> Any:
     """Call a function with the blocks of a part; those that come with their sentences are kept from then on."""
-    own = _held.get(run, {})
-    own.update({b: _Held(data) for b, data in blocks.items() if data is not None and b not in own})
-    if own and run not in _ended:  # a worker that comes late, and is asked for blocks that it never had, keeps nothing
-        _held[run] = own
+    new = {b: _Held(data) for b, data in blocks.items() if data is not None}
+    # Work that comes late, for a training that has ended or a worker that never had the blocks, leaves nothing behind.
+    own = _held.setdefault(run, {}) if new and run not in _ended else _held.get(run, {})
+    for b, held in new.items():
+        own.setdefault(b, held)
     if not own.keys() >= blocks.keys():
         return LostBlock((part,), need("distributed", "dask").get_worker().address)
     return function([own[b] for b in sorted(blocks)], *arguments)
