@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.base.errors import ParameterError
-from spanloom.corpus import Mention
-from spanloom.evaluation import Score, micro
+from spanloom.corpus import Mention, Sentence
+from spanloom.evaluation import Score, evaluate, micro
 from spanloom.evaluation.calibration import Curve, has_probabilities, threshold_curve
 from spanloom.evaluation.outcomes import Outcomes
 from spanloom.evaluation.reliability import error_interval, reliability, reliability_by_label
@@ -158,3 +158,9 @@ def test_a_label_has_ten_bins():
     """Of forty mentions with forty probabilities, four in each."""
     found = reliability_by_label(Outcomes([[]], [[x(i, i / 40) for i in range(40)]]))["X"]
     assert [b[2] for b in found.bins] == [4] * 10
+
+
+def test_without_predictions_there_is_no_calibration_error():
+    nothing = evaluate([Sentence(["a"], [Mention("X", ((0, 1),))])], [[]]).outcomes
+    found = error_interval(nothing)
+    assert (found.value, found.low, found.high) == (0, 0, 0)

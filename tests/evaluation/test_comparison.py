@@ -81,3 +81,13 @@ def test_a_notebook_shows_the_f1_of_every_label_that_one_of_two_systems_has():
     assert "<tr><td>X</td><td>66.7</td><td>0.0</td><td>+66.67</td></tr>" in html
     assert "<tr><td>Y</td><td>0.0</td><td>0.0</td><td>+0.00</td></tr>" in html
     assert "<tr><td>F1</td><td>66.7</td><td>0.0</td><td>+66.67</td>" in html
+
+
+def test_the_table_in_notebooks_has_the_interval_in_percent():
+    gold = [Sentence(["a", "b"], [Mention("X", ((0, 1),))])] * 30
+    one = [[Mention("X", ((0, 1),))] if k % 3 else [] for k in range(30)]
+    other = [[Mention("X", ((k % 2, k % 2 + 1),))] for k in range(30)]
+    compared = compare(gold, one, other, resamples=200)
+    html = compared._repr_html_()
+    for difference in compared.bootstrap.difference.values():
+        assert f"<td>{100 * difference.low:+.2f} to {100 * difference.high:+.2f}</td>" in html

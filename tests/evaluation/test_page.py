@@ -199,3 +199,15 @@ def test_a_score_of_what_is_not_there_is_a_dash():
     assert rows["gold"][:3] == ["—", "0.00", "—"]
     assert rows["found"][:3] == ["0.00", "—", "—"]
     assert "—" not in rows["both"]
+
+
+def test_charts_of_labels_have_the_axes_of_that_of_all():
+    words = ["a", "b"]
+    gold = [Sentence(words, [Mention("X", ((0, 1),))])] * 120
+    found = [[Mention("X", ((k % 2, k % 2 + 1),), (k % 10 + 0.5) / 10)] for k in range(120)]
+    html = page(evaluate(gold, found))
+    charts = [chart for chart in html.split("<figure") if "Reliability" in chart]
+    ticks = [re.findall(r'class="tick"[^>]*>([^<]*)<', chart) for chart in charts]
+    assert len(ticks) == 2
+    assert ticks[0] == ticks[1]
+    assert max(map(float, ticks[1])) == 1

@@ -81,3 +81,16 @@ def test_values_more_than_thirtyfold_apart_are_on_a_logarithmic_scale(values, sc
     """Which has no place for zero or less."""
     left, _ = plot_curve(Curve("l2", values, [Score(4, 8, 4, 4), Score(4, 4, 3, 3)])).axes
     assert left.get_xscale() == scale
+
+
+def test_axes_show_all_shares():
+    words = ["a", "b"]
+    gold = [Sentence(words, [Mention("X", ((0, 1),))])] * 8
+    found = [[Mention("X", ((k % 2, k % 2 + 1),), 0.3 + 0.1 * k)] for k in range(6)] + [[], []]
+    figure = plot_report(evaluate(gold, found))
+    by_label, by_kind, _, reliable = figure.axes[:4]
+    for bars in (by_label, by_kind):
+        assert bars.get_xlim()[0] == 0
+        assert bars.get_xticks().tolist() == [0, 20, 40, 60, 80, 100]
+    assert reliable.get_xlim() == (0, 1)
+    assert reliable.get_ylim() == (0, 1.05)
