@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spanloom.corpus.crossfit import blocks, cross_fit
-from spanloom.corpus.document import Sentence
+from spanloom.corpus.document import Sentence, judgeable
 from spanloom.corpus.mention import Mention
 from spanloom.decisions.calibration import Calibration, calibrate
 from spanloom.decisions.decision import FLOOR, AtLeast, Best, ByThreshold, Decision, ExpectedF1, OnDev
@@ -187,7 +187,7 @@ def _checked(best: Rule, task: Task, trained: Trained) -> dict[str, Any]:
     """The calibration error of the answers on development data; not measured where probabilities are bounds."""
     if task.dev is None or trained.belief == "bound" or not trained.model.probabilistic:
         return {}
-    found = _known(best.answers(trained, task.dev, task.threads, probabilities=True), task.dev)
+    found = judgeable(task.dev, best.answers(trained, task.dev, task.threads, probabilities=True))
     return {"calibration": _error([s.mentions for s in task.dev], found, ON_DEV) | {"kind": "none"}}
 
 
@@ -233,7 +233,7 @@ class _Seen:
     @classmethod
     def on(cls, dev: Sequence[Sentence], trained: Trained, threads: int | None) -> _Seen:
         """Look at development data."""
-        found = _known(trained.find_above(dev, FLOOR, threads), dev)
+        found = judgeable(dev, trained.find_above(dev, FLOOR, threads))
         return cls(ON_DEV, dev, found, trained.find(dev, threads), [s.mentions for s in dev])
 
     def of(self, block: range) -> _Seen:
@@ -252,12 +252,12 @@ class _Seen:
     def counts(self, rule: Rule, trained: Trained, threads: int | None) -> npt.NDArray[np.int64]:
         """Count gold, found and right mentions of every sentence of the development data."""
         sentences = self.sentences or ()
-        return unit_counts(self.gold, _known(rule.answers(trained, sentences, threads), sentences))
+        return unit_counts(self.gold, judgeable(sentences, rule.answers(trained, sentences, threads)))
 
     def score(self, rule: Rule, trained: Trained, threads: int | None) -> Score:
         """Score the answers by a rule; without development data, by a threshold on held-out probabilities."""
         if self.sentences is not None:
-            return micro(self.gold, _known(rule.answers(trained, self.sentences, threads), self.sentences))
+            return micro(self.gold, judgeable(self.sentences, rule.answers(trained, self.sentences, threads)))
         return micro(self.gold, [rule.of_believed(trained, own) for own in rule.calibrated(self.candidates, self.best)])
 
     def scored(self, rule: Rule, trained: Trained) -> Scored:
@@ -272,7 +272,7 @@ class _Seen:
     def answers(self, best: Rule, trained: Trained, threads: int | None) -> Mentions:
         """The answers with the model's probabilities; without development data, those that are not too improbable."""
         if self.sentences is not None:
-            return _known(best.answers(trained, self.sentences, threads, probabilities=True), self.sentences)
+            return judgeable(self.sentences, best.answers(trained, self.sentences, threads, probabilities=True))
         return [[m for m in own if m in known] for own, known in zip(self.candidates, map(set, self.best), strict=True)]
 
 
@@ -300,11 +300,6 @@ def _seen(task: Task, trained: Trained, folds: int) -> _Seen:
         fitted: list[tuple[list[Mention], list[Mention]]] = cross_fit(
             task.sentences, folds, train, apply, sizes=task.sizes, default=lambda: ([], []), run=run
         )
-    found = _known([likely for likely, _ in fitted], task.sentences)
+    found = judgeable(task.sentences, [likely for likely, _ in fitted])
     best = [answer for _, answer in fitted]
     return _Seen("training data, cross-fitted", None, found, best, [s.mentions for s in task.sentences])
-
-
-def _known(found: Mentions, sentences: Sequence[Sentence]) -> Mentions:
-    """Leave out mentions that a partial annotation leaves open."""
-    return [list(s.judgeable(own)) for own, s in zip(found, sentences, strict=True)]

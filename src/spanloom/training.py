@@ -14,7 +14,7 @@ from spanloom.annotators.base import Fitting
 from spanloom.base.errors import CorpusError, ParameterError
 from spanloom.choosing import added, folds
 from spanloom.corpus import Document, Sentence
-from spanloom.corpus.document import as_documents, to_choose_on
+from spanloom.corpus.document import as_documents, judgeable, to_choose_on
 from spanloom.corpus.retokenizing import choose_rules, compare_rules
 from spanloom.corpus.token_rules import DEFAULT_RULES, TokenRules
 from spanloom.deciding import settle
@@ -303,8 +303,7 @@ def _ceiling(trained: Trained, task: Task) -> float:
 def _dev_f1(trained: Trained, rule: Rule, task: Task) -> float:
     """Micro F1 of the whole model on the development data, as it decides."""
     dev = task.dev or ()
-    answers = rule.answers(trained, dev, task.threads)
-    return micro([s.mentions for s in dev], [s.judgeable(own) for s, own in zip(dev, answers, strict=True)]).f1
+    return micro([s.mentions for s in dev], judgeable(dev, rule.answers(trained, dev, task.threads))).f1
 
 
 def _gap(history: list[Iteration]) -> float | None:

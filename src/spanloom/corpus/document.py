@@ -268,6 +268,11 @@ def as_documents(corpus: Iterable[Sentence | Document]) -> list[Document]:
     return documents
 
 
+def judgeable(sentences: Sequence[Sentence], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
+    """Return what was found in each sentence without what its annotation leaves open."""
+    return [list(s.judgeable(own)) for s, own in zip(sentences, found, strict=True)]
+
+
 def to_choose_on(sentences: Sequence[Sentence]) -> list[Sentence]:
     """Return the sentences that are annotated completely, on which settings are chosen; all, if these have no mention.
 

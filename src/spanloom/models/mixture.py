@@ -196,7 +196,7 @@ class Mixture(Model):
                 "add one, 'bias' is the smallest"
             ) from None
         keep = "longest" if task.keep == "raise" else task.keep
-        if not self._holds_some(one, task.shown[0], keep):
+        if not self._holds_some(one, task.shown[0]):
             raise CorpusError(
                 f"the model {one.name!r} of the mixture holds {one.holds}; no training mention is such, leave it out"
             )
@@ -207,9 +207,9 @@ class Mixture(Model):
         return replace(task, features=features, keep=keep, penalty=0.0, dev=dev)
 
     @staticmethod
-    def _holds_some(one: Model, sets: Mentions, keep: str) -> bool:
+    def _holds_some(one: Model, sets: Mentions) -> bool:
         """Whether a part has something to learn from mention sets."""
-        return any(one.reduce(mentions, keep)[0] for mentions in sets if mentions)
+        return any(one.reduce(mentions, "longest")[0] for mentions in sets if mentions)
 
     def _weights(self, task: Task, done: Sequence[Fitted]) -> list[float]:
         if self.weights != "fit":
@@ -219,8 +219,7 @@ class Mixture(Model):
 
         def train(others: list[Sentence]) -> list[Trained] | None:
             gold = [s.mentions for s in others]
-            keep = "longest" if task.keep == "raise" else task.keep
-            if not all(self._holds_some(one, gold, keep) for one in self.parts):
+            if not all(self._holds_some(one, gold) for one in self.parts):
                 return None
             own = replace(task, sentences=others, sizes=[1] * len(others), gold=gold, listener=None, start=None)
             return [one.trained for one in self._train(own)]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from spanloom.base.arrays import Arrays, below
 from spanloom.base.errors import ModelFileError, ParameterError
-from spanloom.corpus.document import Sentence
+from spanloom.corpus.document import Sentence, judgeable
 from spanloom.corpus.mention import Mention, reading_order
 from spanloom.decisions import penalty
 from spanloom.decisions.combine import conflicting
@@ -212,7 +212,7 @@ class Parts(Trained):
 
         def find(chosen: Penalty) -> Mentions:
             self.set_penalty(chosen)
-            return [list(s.judgeable(own)) for s, own in zip(dev, self.find(dev, threads), strict=True)]
+            return judgeable(dev, self.find(dev, threads))
 
         labels = sorted(self.labels)
         self.penalty_curve = penalty.choose_one(penalty.sweep(find, [s.mentions for s in dev], labels))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from spanloom._native import SegmentLayout, SparseRows
 from spanloom.base.arrays import Arrays, without_small
 from spanloom.base.errors import CorpusError, ParameterError
-from spanloom.corpus.document import Sentence
+from spanloom.corpus.document import Sentence, judgeable
 from spanloom.corpus.mention import Parts, reading_order
 from spanloom.decisions import penalty
 from spanloom.decisions.rule import Rule
@@ -350,8 +350,7 @@ class Structured(Trained):
 
         def find(chosen: penalty.Penalty) -> Mentions:
             self._set_offsets(chosen)
-            found = self._search(rows, shapes, threads)
-            return [list(s.judgeable(own)) for s, own in zip(dev, found, strict=True)]
+            return judgeable(dev, self._search(rows, shapes, threads))
 
         curves = penalty.sweep(find, [s.mentions for s in dev], known)
         curve = penalty.choose_one(curves)
